@@ -6,7 +6,7 @@ CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -ty
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate fresh clean again
+.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate evidence leaderboard fresh clean again
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
@@ -53,6 +53,12 @@ experiments: $(VENV)/developed
 
 evaluate: $(VENV)/developed
 	$(BIN)/python -m experiments.evaluation
+
+evidence: $(VENV)/developed
+	$(BIN)/python -m experiments.evidence
+
+leaderboard: $(VENV)/developed
+	$(BIN)/python -m experiments.leaderboard $(FOLDERS) $(METHODS)
 
 # Both commands on a plain Debian, in a root of its own, whose mounts nobody else sees: as root and as an ordinary user.
 fresh:

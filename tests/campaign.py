@@ -11,7 +11,7 @@ from tests.explain import check_checks, explanation_checks, relation_checks
 from tests.explain.bets import book_checks
 from tests.live import live_checks, log_checks
 from tests.network import network_checks
-from tests.scoring import consistency_checks, coverage_checks
+from tests.scoring import consistency_checks, coverage_checks, gain_checks
 from tests.solve import count_checks, exact_checks, law_checks, structure_checks
 from tests.verifier import tampering
 from tests.web import postgres
@@ -74,6 +74,15 @@ def ladders_agree(part):
 
 def bins_agree(part):
     return f"{structure_checks.check_structure('bins', 21_000 + part, 20_000 // PARTS):.1e}"
+
+
+def tied_structures_agree(part):
+    return f"{structure_checks.check_structure('tied', 23_000 + part, 20_000 // PARTS):.1e}"
+
+
+def shares_agree(part):
+    found = table_checks.check_shares(7_000_000 + part * 1_000, 20_000 // PARTS)
+    return f"{found['left'] / found.total():.2f}"
 
 
 def structures_are_not_made_up(part):
@@ -187,6 +196,12 @@ def intervals_cover(part):
     return None
 
 
+def gains_are_honest(part):
+    if part < len(gain_checks.SETTINGS):
+        return f"{gain_checks.check_gain(part):.1f}"
+    return None
+
+
 CAMPAIGNS = {
     "200,000 texts against the Lark grammar": events_agree,
     "100,000 expressions parsed, printed and parsed again": events_round_trip,
@@ -206,6 +221,11 @@ CAMPAIGNS = {
     "20,000 panels of implications by their structure and by worlds (largest difference)": orders_agree,
     "20,000 ladders by their structure and by worlds (largest difference)": ladders_agree,
     "20,000 panels of bins, with laws between numbers, by levels and by worlds (largest difference)": bins_agree,
+    "20,000 structures tied to other events, by the shares of all worlds and one by one (largest difference)": (
+        tied_structures_agree
+    ),
+    "20,000 panels of few worlds by the shares of all worlds, against the table of components and a conic solver "
+    "(largest part that is left to the general method)": shares_agree,
     "20,000 panels that almost have a structure: nothing is claimed but what worlds show": structures_are_not_made_up,
     "20,000 panels of every loss and term against a conic solver (most answers unproved in a twentieth)": losses_agree,
     "20,000 of these one by one, without the table of components (most answers unproved in a twentieth)": (
@@ -222,6 +242,8 @@ CAMPAIGNS = {
     "2,000 sheets and 2,000 panels with laws, conditionals and quotes: broken relations against loops": relations_agree,
     "500 random sheets: what a check and the workbench tell people, bands and repairs": explanations_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
+    "500 panels in each of 6 settings of noise, shuffled outcomes and common shocks: out-of-fold gains (most standard "
+    "errors from the truth)": gains_are_honest,
     "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
     "250 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,
     "200 processes killed while they write the log of a live panel": kills_lose_nothing,

@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 
 import coherently as co
-from bench import components, counts, engines, exact, intake, live, networks, relaxed, schedule, structure, tightness
+from bench import (
+    components,
+    counts,
+    engines,
+    exact,
+    influence,
+    intake,
+    live,
+    networks,
+    relaxed,
+    schedule,
+    structure,
+    tightness,
+)
 from bench.draw import sparse_panel
 from bench.measure import in_a_row
 from bench.runs import solve_and_verify
@@ -102,3 +115,13 @@ def test_tables_of_components_are_measured():
 
 def test_components_of_a_structure_grow():
     assert [len(row) for row in structure.growth((8, 16))] == [4, 4, 4, 4]
+
+
+def test_influence_is_measured_and_agrees_with_the_plain_way(tmp_path, capsys):
+    file = tmp_path / "panel.csv"
+    rows = [("Ann", "p", 0.4), ("Bob", "p & q", 0.5), ("Bob", "q", 0.3), ("Cid", "p", 0.2)]
+    file.write_text("judge,event,probability\n" + "".join(f"{j},{e},{p}\n" for j, e, p in rows))
+    influence.main(str(file), "--check")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "4 forecasts by 3 judges on 3 events over 2 variables"
+    assert float(lines[-1].split("|")[2]) < 1e-7

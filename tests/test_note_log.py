@@ -1,12 +1,15 @@
-"""The logger "coherently" hears the notes that the command line prints, once per call, and nothing is printed."""
+"""The logger "coherently" hears the notes that the command line prints; how a source was read is a warning."""
 
 import logging
 import subprocess
 import sys
+import warnings
 
 import pytest
+from typer.testing import CliRunner
 
 import coherently as co
+from coherently.cli.app import app
 
 COMPACT = [("Ann", "S&P", 0.2), ("Ann", "q", 0.3), ("Bob", "q", 0.8), ("Bob", "q", 0.7)]
 RESOLVED = {"q": True, "S": False, "P": False}
@@ -48,12 +51,39 @@ def test_each_call_logs_the_notes_of_its_answer_once(heard, caplog):
     assert sum(map(bool, said.values())) >= 4, said
 
 
-def test_nothing_is_printed_unless_somebody_listens():
-    code = (
-        "import coherently as co\n"
-        f"panel = co.Panel.from_records({COMPACT!r})\n"
-        "assert panel.notes\n"
-        "co.aggregate(panel, weights={'Ann': 1, 'Bob': 2})\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+CODE = (
+    "import coherently as co\n"
+    f"panel = co.Panel.from_records({COMPACT!r})\n"
+    "assert panel.notes\n"
+    "co.aggregate(panel, weights={'Ann': 1, 'Bob': 2})\n"
+)
+
+
+def test_how_a_source_was_read_is_a_warning_and_nothing_else_is_printed():
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    assert done.stderr.count("CoherentlyNote: ") == 2
+    assert "<string>:2: CoherentlyNote: " in done.stderr
+    silent = ["-W", "ignore::UserWarning"]
+    done = subprocess.run([sys.executable, *silent, "-c", CODE], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_a_reading_warns_its_caller_once_for_each_note(tmp_path):
+    with pytest.warns(co.CoherentlyNote) as heard:
+        panel = co.Panel.from_records(COMPACT)
+    assert [str(each.message) for each in heard] == list(panel.notes)
+    assert {each.filename for each in heard} == {__file__}
+    file = tmp_path / "panel.csv"
+    file.write_text("judge,event,probability,resolved\nAnn,p,0.4,1\nAnn,q,0.5,0\n")
+    with pytest.warns(co.CoherentlyNote, match="resolved"):
+        co.read_panel(file)
+
+
+def test_calls_of_the_package_itself_do_not_warn(recwarn, tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text("judge,event,probability,resolved\nAnn,p,0.4,1\nAnn,q,0.5,0\n")
+    warnings.simplefilter("always")
+    done = CliRunner().invoke(app, ["aggregate", str(file)])
+    assert "note: " in done.stderr
+    assert not [each for each in recwarn if issubclass(each.category, co.CoherentlyNote)]

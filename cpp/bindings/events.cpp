@@ -56,21 +56,23 @@ BatchArrays to_arrays(Batch&& batch) {
     return {give(std::move(flat), {batch.sides.size(), 3}), std::move(faults)};
 }
 
-BatchArrays add(EventTable& table, const nb::list& texts, const Classes& classes, std::size_t max_characters) {
+BatchArrays add(EventTable& table, const nb::list& texts, const Classes& classes, std::size_t max_characters,
+                unsigned threads) {
     const auto views = to_views(texts);
     const Alphabet alphabet = to_alphabet(classes);
     Batch batch;
     {
         nb::gil_scoped_release release;
-        batch = table.add(views, alphabet, max_characters);
+        batch = table.add(views, alphabet, max_characters, threads);
     }
     return to_arrays(std::move(batch));
 }
 
 // The same of texts in the layout of Arrow: text i has the bytes from offset i to offset i + 1.
 BatchArrays add_packed(EventTable& table, Vector<std::int64_t> offsets, Vector<std::uint8_t> bytes,
-                       const Classes& classes, std::size_t max_characters) {
+                       const Classes& classes, std::size_t max_characters, unsigned threads) {
     std::vector<std::string_view> views;
+    views.reserve(offsets.size());
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
         const auto begin = static_cast<std::size_t>(offsets(i)), end = static_cast<std::size_t>(offsets(i + 1));
         if (begin > end || end > bytes.size()) throw nb::value_error("offsets must ascend within the bytes");
@@ -80,7 +82,7 @@ BatchArrays add_packed(EventTable& table, Vector<std::int64_t> offsets, Vector<s
     Batch batch;
     {
         nb::gil_scoped_release release;
-        batch = table.add(views, alphabet, max_characters);
+        batch = table.add(views, alphabet, max_characters, threads);
     }
     return to_arrays(std::move(batch));
 }
@@ -232,9 +234,9 @@ std::vector<std::string> compared(const std::string& text, const Classes& classe
 void bind_events(nb::module_& module) {
     nb::class_<EventTable>(module, "EventTable")
         .def(nb::init<>())
-        .def("add", &add, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"))
+        .def("add", &add, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"), nb::arg("threads") = 0)
         .def("add_packed", &add_packed, nb::arg("offsets"), nb::arg("data"), nb::arg("classes"),
-             nb::arg("max_characters"))
+             nb::arg("max_characters"), nb::arg("threads") = 0)
         .def("find", &find, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"))
         .def("declare", &declare, nb::arg("texts"), nb::arg("classes"), nb::arg("free"))
         .def("choices", &choices)

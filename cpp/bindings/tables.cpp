@@ -1,10 +1,17 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <variant>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "arrays.hpp"
 #include "coherently/tables/arrow.hpp"
@@ -62,16 +69,30 @@ PackedArrays pack(const TextPool& pool, std::size_t start) {
     return {give(std::move(offsets)), give(std::move(bytes))};
 }
 
+// What a column has read since it was taken last; its texts go with it.
 template <typename Scanner>
 ColumnArrays take_column(Scanner& scanner, std::size_t index) {
     Column& column = scanner.columns().at(index);
     column.finish();
     std::optional<std::string> first;
-    if (column.has_number) first = column.first_number;
-    const PackedArrays texts = pack(column.pool, 0);
-    column.pool = TextPool();
-    return {give_fitted(std::move(column.codes)), texts, give_fitted(std::move(column.values)),
-            give_fitted(std::move(column.odd)), first};
+    if (std::exchange(column.has_number, false)) first = column.first_number;
+    const PackedArrays texts = pack(*std::exchange(column.pool, std::make_shared<TextPool>()), 0);
+    return {give_fitted(std::exchange(column.codes, {})), texts, give_fitted(std::exchange(column.values, {})),
+            give_fitted(std::exchange(column.odd, {})), first};
+}
+
+// The numbers of texts that a column has read since they were taken last; its texts stay.
+template <typename Scanner>
+NewArray<std::int32_t> take_codes(Scanner& scanner, std::size_t index) {
+    Column& column = scanner.columns().at(index);
+    column.finish();
+    return give(std::exchange(column.codes, {}));
+}
+
+// Lets a column number its texts in a pool that others may share; before it has read any.
+template <typename Scanner>
+void share_pool(Scanner& scanner, std::size_t index, std::shared_ptr<TextPool> pool) {
+    scanner.columns().at(index).pool = std::move(pool);
 }
 
 template <typename Scanner>
@@ -114,7 +135,9 @@ void bind_csv(nb::module_& module) {
             nb::arg("plans"), nb::arg("named"))
         .def("scan", &scan<CsvScanner>)
         .def("take_column", &take_column<CsvScanner>, nb::arg("index"))
-        .def("left_out", [](const CsvScanner& scanner) { return copied(scanner.left_out()); })
+        .def("take_codes", &take_codes<CsvScanner>, nb::arg("index"))
+        .def("share_pool", &share_pool<CsvScanner>, nb::arg("index"), nb::arg("pool"))
+        .def("take_left_out", [](CsvScanner& scanner) { return give(scanner.take_left_out()); })
         .def("ragged",
              [](const CsvScanner& scanner) {
                  return std::tuple(copied(scanner.ragged()), copied(scanner.ragged_cells()));
@@ -139,7 +162,9 @@ void bind_json(nb::module_& module) {
             "plan", [](JsonScanner& scanner, const Plans& plans) { scanner.plan(to_plans(plans)); }, nb::arg("plans"))
         .def("scan", &scan<JsonScanner>)
         .def("take_column", &take_column<JsonScanner>, nb::arg("index"))
-        .def("rows", [](const JsonScanner& scanner) { return copied(scanner.rows()); });
+        .def("take_codes", &take_codes<JsonScanner>, nb::arg("index"))
+        .def("share_pool", &share_pool<JsonScanner>, nb::arg("index"), nb::arg("pool"))
+        .def("take_rows", [](JsonScanner& scanner) { return give(scanner.take_rows()); });
 }
 
 // The number of each text of an Arrow stream, or None if it has no texts.
@@ -256,6 +281,36 @@ PackedArrays pick(Vector<std::int64_t> offsets, Vector<std::uint8_t> bytes, Vect
     return {give(std::move(places)), give_fitted(std::move(picked))};
 }
 
+// Rows of different lengths in the order of an index: where each begins, and their values.
+template <typename T>
+std::tuple<NewArray<std::int64_t>, NewArray<T>> take_rows(Vector<std::int64_t> starts, Vector<T> values,
+                                                          Vector<std::int64_t> index) {
+    const auto rows = static_cast<std::int64_t>(starts.size()) - 1, count = static_cast<std::int64_t>(values.size());
+    std::vector<std::int64_t> places{0};
+    places.reserve(index.size() + 1);
+    for (const std::int64_t i : view(index)) {
+        if (i < 0 || i >= rows) throw nb::index_error("there are fewer rows");
+        const std::int64_t begin = starts.data()[i], end = starts.data()[i + 1];
+        if (begin < 0 || begin > end || end > count) throw nb::value_error("starts must ascend within the values");
+        places.push_back(places.back() + end - begin);
+    }
+    std::vector<T> taken(static_cast<std::size_t>(places.back()));
+    for (std::size_t row = 0; row < index.size(); ++row) {
+        const std::int64_t i = index.data()[row];
+        std::copy(values.data() + starts.data()[i], values.data() + starts.data()[i + 1], taken.begin() + places[row]);
+    }
+    return {give(std::move(places)), give(std::move(taken))};
+}
+
+// Memory that is given back stays with this process, which asks for as much again: for one that ends soon.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+    constexpr int largest = 1 << 30;
+    mallopt(M_MMAP_THRESHOLD, largest);
+    mallopt(M_TRIM_THRESHOLD, largest);
+#endif
+}
+
 }  // namespace
 
 void bind_tables(nb::module_& module) {
@@ -265,6 +320,7 @@ void bind_tables(nb::module_& module) {
         .def(nb::init<>())
         .def("encode", &encode, nb::arg("stream"))
         .def("pack", &pack, nb::arg("start"))
+        .def("find", &TextPool::find, nb::arg("text"))
         .def("__len__", &TextPool::size);
     nb::class_<Tally>(module, "Tally")
         .def(nb::init<>())
@@ -277,6 +333,9 @@ void bind_tables(nb::module_& module) {
     module.def("csv_rows", &csv_rows, nb::arg("columns"), nb::arg("start"), nb::arg("stop"), nb::arg("delimiter"));
     module.def("contains_return", &contains_return, nb::arg("texts"));
     module.def("pick", &pick, nb::arg("offsets"), nb::arg("data"), nb::arg("index"));
+    module.def("take_rows", &take_rows<std::int32_t>, nb::arg("starts"), nb::arg("values"), nb::arg("index"));
+    module.def("take_rows", &take_rows<std::uint64_t>, nb::arg("starts"), nb::arg("values"), nb::arg("index"));
+    module.def("keep_freed_memory", &keep_freed_memory);
     module.def("unpack", &unpack, nb::arg("offsets"), nb::arg("data"), nb::arg("index"));
 }
 

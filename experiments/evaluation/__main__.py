@@ -14,7 +14,8 @@ from experiments.evaluation.panels import honest, read, require_data
 from experiments.evaluation.people import hands, judgements
 from experiments.evaluation.scored import score
 from experiments.evaluation.scraped import sections, time_exact
-from experiments.evaluation.sources import SOURCES, UNRESOLVED
+from experiments.evaluation.sources import PLANNED, SOURCES, UNRESOLVED
+from experiments.evidence import planned, write_evidence
 from experiments.markdown import stamp, write_page
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ PROCESSES = 2
 
 def main() -> None:
     """Evaluate every panel, and write the pages."""
-    require_data([*(source.name for source in SOURCES), *UNRESOLVED])
+    require_data([*(source.name for source in PLANNED), *UNRESOLVED])
     begun = time.perf_counter()
     time_and_gap = time_exact(read("llm_panel_scraped.csv"))  # alone on the machine
     with ProcessPoolExecutor(PROCESSES) as processes:
@@ -46,6 +47,8 @@ def main() -> None:
     ]
     told = {name: findings for name, (_, findings) in pages.items()}
     print(f"{write_page('evaluation.md', [*head, *front(found, UNRESOLVED, told)])} written")
+    rest = [planned(source) for source in PLANNED if source not in SOURCES]
+    print(f"{write_evidence([*found, *rest], 'make evaluate', time.perf_counter() - begun)} written")
 
 
 def _processor() -> float:
@@ -58,7 +61,7 @@ def evaluate(time_and_gap: str, source: Source) -> tuple[Scored, list[str]]:
     """The scores of a panel and the parts of its page."""
     every = source.read()
     panel = honest(every)
-    scored = score(source.name, panel, of=source.of, kin=source.kin)
+    scored = score(source.name, panel, of=source.of, kin=source.kin, cluster=source.cluster, over=source.over)
     extra = sections(every, scored, time_and_gap) if source.name == "llm_panel_scraped" else []
     return scored, page(scored, source.about, every, panel, extra)
 

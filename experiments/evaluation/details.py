@@ -93,8 +93,8 @@ def scores_table(scored: Scored) -> str:
     """Each method, out of fold, beside the best and beside the linear average."""
     best, columns = scored.best(), scored.scores.columns()
     rows = []
-    for method in METHODS:
-        if method not in scored.shown:
+    for method in (*METHODS, *(rival for rival in scored.rivals if rival not in METHODS)):
+        if method in METHODS and method not in scored.shown:
             rows.append([method, f"as {scored.row(method)}", "", "", "", ""])
             continue
         place = scored.scores.methods.index(method)
@@ -120,7 +120,7 @@ def scores_table(scored: Scored) -> str:
 def learned(scored: Scored) -> list[str]:
     """What was learned, or why nothing was, and what each step is worth."""
     what = scored.kept or f"Learned from all {scored.events:,} resolved events: {scored.learned}."
-    pairs = [("Default recipe", "Linear average"), ("Default recipe", "Trimmed mean")]
+    pairs = [("Default recipe", "Linear average"), ("Exact", "Linear average")]
     if scored.learned is not None:
         pairs += [("Tuned recipe", other) for other in ("Linear average", "Tuned pool", "Default recipe")]
     told = [scored.difference(*pair).sentence for pair in pairs]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from experiments.evaluation.scored import NEGLIGIBLE, RIVALS, SIMPLEST
+import coherently as co
+from experiments.evaluation.scored import COHERENT, KEPT, NEGLIGIBLE, SIMPLEST
 from experiments.markdown import table
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ COLUMNS = {
     "Raw": "raw",
 }
 """The columns of the first table, and their short names."""
-COHERENT_PAIRS = (("Exact", "Linear average"), ("Default recipe", "Trimmed mean"), ("Tuned recipe", "Tuned pool"))
+COHERENT_PAIRS = (*COHERENT.items(), ("Tuned recipe", "Tuned pool"))
 """A pool made coherent, and the same pool."""
 MOST_NAMED = 3
 """Panels on which a method is better are named in sentences if there are no more of them."""
@@ -38,7 +39,7 @@ INTRODUCTION = """\
 Which method makes the most accurate forecast, on panels that people, language models, bookmakers and markets really made? The
 panels are read from a folder beside the repository and are not part of it: licences differ, and some are not stated. Each has
 its own page with the details."""
-READING = """\
+READING = f"""\
 Brier scores, means over judges, lower is better; ± is half of the 95% interval over judges and events. **Bold** is the best
 of a row; a *tie* is a method whose paired difference from the best has an interval that contains 0, or is smaller than
 0.00005: it is not shown to be worse. The intervals of the scores are wide because questions differ; methods are compared on
@@ -47,9 +48,10 @@ an interval; nothing is shown there.
 
 *Raw* is the judges' own forecasts; *linear*, *median*, *trim* (the mean without the highest and lowest fifth), *log* (mean
 log-odds) and *norm.* (linear, each partition divided by its sum) are pools that look at each event or partition alone; *exact* is
-the nearest coherent forecasts; *default recipe* the trimmed mean made coherent. *Tuned pool* and *tuned recipe* are the best that
-was learned from outcomes, without coherence and with it, out of fold: what is scored was learned from other, unrelated events.
-Where too little is resolved to learn from, the default is kept, and the cell says so."""
+the nearest coherent forecasts; *default recipe* is {co.Recipe().sentence}. *Tuned pool* and *tuned recipe* are what
+was learned from outcomes, without coherence and with it, out of fold: what is scored was learned from other events, which neither a law
+nor a cluster of [the plan](evaluation-plan.md) ties to it. Where nothing can be learned, the default recipe stands for both, and the
+cell says so. The rules of the literature, fitted in the same folds, are on the page of each panel and in [the evidence](evidence.md)."""
 LIMITS = """\
 ## What this does and does not show
 
@@ -142,8 +144,9 @@ def _tuned(found: Sequence[Scored]) -> str:
 
 
 def _coherence(found: Sequence[Scored]) -> str:
-    hurt = [one for first, second in COHERENT_PAIRS for one in which(found, first, second, "worse")]
-    helped = [one for first, second in COHERENT_PAIRS for one in which(found, first, second, "better")]
+    pairs = [pair for pair in COHERENT_PAIRS if all(set(pair) <= {*one.scores.methods, *KEPT} for one in found)]
+    hurt = [one for first, second in pairs for one in which(found, first, second, "worse")]
+    helped = [one for first, second in pairs for one in which(found, first, second, "better")]
     head = "**Make the pool coherent, whichever it is.** That was never shown to hurt."
     if hurt:
         head = f"**Making a pool coherent is not always safe**: it was shown to hurt on {names(dict.fromkeys(hurt))}."
@@ -151,9 +154,7 @@ def _coherence(found: Sequence[Scored]) -> str:
         head = "**Making a pool coherent was shown neither to help nor to hurt.**"
     learned = [one for one in found if one.learned is not None]
     said = [
-        compared(among, first, second)
-        for first, second in COHERENT_PAIRS
-        if (among := learned if "Tuned" in first else found)
+        compared(among, first, second) for first, second in pairs if (among := learned if "Tuned" in first else found)
     ]
     return f"{head} {' '.join(said)}"
 
@@ -199,7 +200,7 @@ def steps_table(found: Iterable[Scored]) -> str:
                 one.name,
                 one.best(),
                 simple if known else "not known: no interval",
-                signed(one, "Default recipe", "Trimmed mean"),
+                signed(one, "Exact", "Linear average"),
                 signed(one, "Default recipe", "Linear average"),
                 "nothing learned" if one.learned is None else signed(one, "Tuned recipe", "Default recipe"),
             ]
@@ -208,9 +209,9 @@ def steps_table(found: Iterable[Scored]) -> str:
         "panel",
         "best",
         "simplest that ties with it",
-        "coherence, after trimming",
-        "trimming and coherence",
-        "learning",
+        "coherence, after the linear average",
+        "the default recipe, after the linear average",
+        "learning, after the default recipe",
     ]
     return table(head, rows)
 
@@ -220,7 +221,7 @@ def promises(found: Sequence[Scored]) -> list[str]:
     related = [one for one in found if one.tied]
     rows = []
     for one in related:
-        rival = one.best(RIVALS)
+        rival = one.best(one.rivals)
         rows.append(
             [
                 one.name,
@@ -234,8 +235,8 @@ def promises(found: Sequence[Scored]) -> list[str]:
         )
     head = ["panel", "best rival", "tuned recipe", "difference", "tuned is", "default - linear", "default is"]
     return [
-        f"On the panels with related events, the tuned recipe, out of fold, beside the best of {', '.join(RIVALS)}. The rival "
-        "is chosen after the fact, by the same outcomes, which favours it.",
+        "On the panels with related events, the tuned recipe, out of fold, beside the best of all pools and of all rules of the "
+        "literature, each also made coherent. The rival is chosen after the fact, by the same outcomes, which favours it.",
         table(head, rows),
         bullets([_not_worse(related), _better_on_half(related), _default_is_safe(related)]),
         *_why(related),
@@ -286,12 +287,12 @@ def _why(related: Sequence[Scored]) -> list[str]:
     """For each panel on which a rival is shown to be better, or has a better score without an interval, the facts behind it."""
     said = []
     for one in related:
-        rival = one.best(RIVALS)
+        rival = one.best(one.rivals)
         verdict, gap = one.verdict("Tuned recipe", rival), one.difference("Tuned recipe", rival).difference
         if verdict != "worse" and not (verdict == "no interval" and gap > 0):
             continue
         kept = f" {one.kept}" if one.kept else ""
-        elsewhere = which(related, rival, "Linear average", "worse")
+        elsewhere = which([one for one in related if rival in one.scores.methods], rival, "Linear average", "worse")
         risk = (
             f" {rival} is no safe choice: it is shown to be worse than the linear average on {names(elsewhere)}."
             if elsewhere
@@ -304,7 +305,7 @@ def _why(related: Sequence[Scored]) -> list[str]:
 def _against_rival(related: Iterable[Scored]) -> dict[str, list[str]]:
     by: dict[str, list[str]] = {"better": [], "tie": [], "worse": [], "no interval": []}
     for one in related:
-        by[one.verdict("Tuned recipe", one.best(RIVALS))].append(one.name)
+        by[one.verdict("Tuned recipe", one.best(one.rivals))].append(one.name)
     return by
 
 

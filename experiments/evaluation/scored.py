@@ -9,20 +9,31 @@ import numpy as np
 
 import coherently as co
 from coherently.errors import PanelError
-from coherently.problem import pose, settled
-from coherently.scoring.tuning.blocks import components_of
+from coherently.problem import components_of, pose, settled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coherently.panel import Panel
     from coherently.scoring import Comparison, Difference
 
-RIVALS = ("Linear average", "Median", "Trimmed mean", "Log pool", "Normalised average", "Tuned pool")
-"""What the tuned recipe must not be worse than."""
-METHODS = ("Raw", *RIVALS, "Exact", "Default recipe", "Tuned recipe")
+POOLS = {
+    "Linear average": "linear",
+    "Median": "median",
+    "Trimmed mean": "trimmed",
+    "Log pool": "log",
+    "Normalised average": "normalised",
+}
+"""The plain pools, by their rows, with their words."""
+METHODS = ("Raw", *POOLS, "Tuned pool", "Exact", "Default recipe", "Tuned recipe")
 """The columns of the first table."""
-SIMPLEST = (*RIVALS[:5], "Exact", "Default recipe", "Tuned pool", "Tuned recipe")
+SIMPLEST = (*POOLS, "Exact", "Default recipe", "Tuned pool", "Tuned recipe")
 """From the simplest method to the one that needs most."""
-KEPT = {"Tuned pool": "Trimmed mean", "Tuned recipe": "Default recipe"}
+COHERENT = {"Exact": "Linear average", **{f"{pool}, then exact": pool for pool in [*POOLS][1:]}}
+"""The pools made coherent, each with its pool."""
+RIVALS = (*POOLS, *COHERENT, *(rival.name for rival in co.literature()))
+"""What the tuned recipe must not be worse than: pools and the rules of the literature, each also made coherent."""
+KEPT = dict.fromkeys(("Tuned pool", "Tuned recipe"), "Default recipe")
 """What stands for a tuned row where nothing could be learned."""
 
 NEGLIGIBLE = 5e-5
@@ -36,7 +47,8 @@ class Scored:
     `learned` is what was learned from all resolved events, in words; None if nothing can be learned from them, for
     the reason that `kept` gives. The resolved events lie in `groups` independent groups, the largest of which has the
     `share` of the forecasts; `tied` of the `events` resolved ones share their group with another event of the panel.
-    `moved` is the largest change that coherence makes to a linear average.
+    `moved` is the largest change that coherence makes to a linear average, `incoherence` the root mean square of it over
+    resolved events. What was learned was learned in folds of `clusters` that hang together, over time or not.
     """
 
     name: str
@@ -50,6 +62,13 @@ class Scored:
     events: int
     tied: int
     moved: float
+    incoherence: float = 0.0
+    clusters: int = 0
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """The rivals that have a row."""
+        return tuple(method for method in RIVALS if method in self.scores.methods)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -88,15 +107,24 @@ class Scored:
         return tuple(method for method in self.shown if method == best or self.verdict(method, best) == "tie")
 
 
-def score(name: str, panel: Panel, *, of: str = "", kin: str | None = None) -> Scored:
+def score(
+    name: str,
+    panel: Panel,
+    *,
+    of: str = "",
+    kin: str | None = None,
+    cluster: Callable[[str], str] | None = None,
+    over: str | None = None,
+) -> Scored:
     """Tune on a panel, and score what was learned on events that did not teach it beside all else."""
     learned = kept = None
+    clusters = 0
     try:
-        tuned = co.tune(panel)
+        tuned = co.tune(panel, cluster=cluster, over=over, literature=True)
     except PanelError as error:
         scores, kept = _untuned(panel), str(error)
     else:
-        scores = tuned.scores
+        scores, clusters = tuned.scores, tuned.components
         learned = tuned.recipe.sentence
     plain = settled(panel)
     group = components_of(pose(plain))
@@ -106,6 +134,7 @@ def score(name: str, panel: Panel, *, of: str = "", kin: str | None = None) -> S
     size = np.bincount(group[group >= 0])
     events = np.flatnonzero(weight)
     average, exact = (co.aggregate(panel, method).solution.value for method in ("linear", "exact"))
+    apart = average - exact
     return Scored(
         name=name,
         of=of,
@@ -117,13 +146,16 @@ def score(name: str, panel: Panel, *, of: str = "", kin: str | None = None) -> S
         share=float(load.max() / load.sum()),
         events=len(events),
         tied=int(np.count_nonzero(size[group[events]] > 1)),
-        moved=float(np.nanmax(np.abs(average - exact))),
+        moved=float(np.nanmax(np.abs(apart))),
+        incoherence=float(np.sqrt(np.nanmean(np.square(apart[events])))),
+        clusters=clusters or len(np.unique(group[events])),
     )
 
 
 def _untuned(panel: Panel) -> Comparison:
     """The rows that need no learning, named as `co.tune` names them."""
-    asked = {"Median": "median", "Trimmed mean": "trimmed", "Log pool": "log", "Normalised average": "normalised"}
-    found = co.compare(panel, {**asked, "Default recipe": "recipe"})
+    pools = {name: word for name, word in POOLS.items() if name != "Linear average"}
+    then = {f"{name}, then exact": co.Pool(word, then=co.Exact()) for name, word in pools.items()}
+    found = co.compare(panel, {**pools, **then, "Default recipe": "recipe"})
     rows = tuple(replace(row, name="Exact") if row.name == "Aggregate (exact)" else row for row in found.rows)
     return replace(found, rows=rows)

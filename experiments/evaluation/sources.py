@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from experiments.evaluation.panels import DATA, read
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coherently.panel import Panel
+
+
+def by_pattern(pattern: str) -> Callable[[str], str]:
+    """The part of an event's text that a pattern finds, as its cluster."""
+
+    def cluster(text: str) -> str:
+        found = re.search(pattern, text)
+        return text if found is None else found.group()
+
+    return cluster
+
+
+MATCH, QUESTION, WEEK = by_pattern(r"e\d_\d+"), by_pattern(r"q\d+"), by_pattern(r"ew\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A panel: its `name` (that of its file and of its page), what it is `of`, and what its page says `about` it.
 
-    `laws` is the file of its laws, if that is not its own; `kin` is the panel of which it is another form.
+    `laws` is the file of its laws, if that is not its own; `kin` is the panel of which it is another form. `cluster` and
+    `over` are those of docs/evaluation-plan.md, for folds and intervals; `apart` says in words what one cluster is.
     """
 
     name: str
@@ -23,6 +40,9 @@ class Source:
     about: str
     laws: str | None = None
     kin: str | None = None
+    cluster: Callable[[str], str] | None = None
+    over: str | None = None
+    apart: str = "component"
 
     def read(self) -> Panel:
         """The panel with its laws, all judges included."""
@@ -59,12 +79,16 @@ SOURCES = (
         "Frontier language models on resolved questions of a prediction market, asked option by option; each forecast is the mean "
         "of 8 answers (akotawala10/composition-incoherence-icml, MIT). The source kept only questions with exactly one yes, "
         "which favours methods that sum to 1; models may know outcomes; several questions share an election.",
+        cluster=QUESTION,
+        apart="question",
     ),
     Source(
         "llm_polymarket_samples",
         "the same models, every answer apart",
         "The answers of which `llm_polymarket` has the means, as repeats, under the same laws.",
         kin="llm_polymarket",
+        cluster=QUESTION,
+        apart="question",
     ),
     Source(
         "football_2425",
@@ -72,6 +96,8 @@ SOURCES = (
         "Odds of bookmakers on English league matches of 2024-25 (football-data.co.uk): home, draw, away; handicaps, of which "
         "handicap 0 is a conditional; goals. Probabilities are 1/odds, so they sum to more than 1. One exchange has stale "
         "quotes. Redistribution not stated.",
+        cluster=MATCH,
+        apart="match",
     ),
     Source(
         "flusight_2017",
@@ -79,6 +105,8 @@ SOURCES = (
         "Models of the influenza season 2017-18 (CDC FluSight, CC BY 4.0): thresholds of the next four weeks and of the season's "
         "peak, which cannot be lower than a week. Six forecast weeks, four regions. Thresholds of one quantity are strongly "
         "dependent; the extreme contradictions of two models may be faults of format.",
+        cluster=WEEK,
+        apart="forecast week",
     ),
     Source(
         "flusight_2017_bins",
@@ -112,9 +140,23 @@ SOURCES = (
         "Quotes on the highest temperature of three days, six brackets a day, as snapshots every two hours: a judge is a day and an "
         "hour, a forecast the middle of bid and ask, with both as its interval. Late snapshots know the answer, and an empty "
         "side makes the middle meaningless. Outcomes are the last quotes, not the exchange's record. Licence not stated.",
+        over="time",
+        apart="day",
     ),
 )
-"""The panels with outcomes."""
+"""The panels with outcomes that have a page."""
+PLANNED = (
+    *SOURCES,
+    Source(
+        "flusight_2526_peak",
+        "influenza models, the season of 2025-26",
+        "Models of the influenza season 2025-26 (CDC FluSight, MIT): admissions of the next three weeks and the season's peak at six "
+        "thresholds, 16 states at 3 dates. All states share the season: what one teaches another was known to nobody at that date.",
+        over="time",
+        apart="date",
+    ),
+)
+"""The panels of docs/evaluation-plan.md: those with a page, and one whose three dates leave little to say on a page."""
 UNRESOLVED = {
     "human_probjudg_mean": "people on weather and politics: no outcomes, so only coherence is measured",
     "human_poker": "people on poker hands: no outcomes, but the true probabilities are known",

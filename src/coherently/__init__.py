@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from coherently.explain.bets.dutch import Trade
     from coherently.explain.bets.trading_terms import TradingTerms
+    from coherently.explain.influence import Influence, Why
     from coherently.explain.verdicts import CheckStatus
     from coherently.judge_weights import (
         CoherenceWeights,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         LivePanel,
         Shift,
     )
+    from coherently.note_log import CoherentlyNote
     from coherently.online import (
         ExponentialAverage,
         Hedge,
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
         Weights,
         weighted,
     )
+    from coherently.panel.worksheets import TableReading
     from coherently.problem import (
         Brier,
         Log,
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
         Proposals,
         relate,
     )
+    from coherently.report.report_page import Report
     from coherently.result import (
         Bounds,
         BoundsTable,
@@ -96,7 +100,7 @@ if TYPE_CHECKING:
         individual,
     )
     from coherently.result.answer_worlds import Mixture
-    from coherently.rivals import baselines
+    from coherently.rivals import baselines, literature
     from coherently.scoring import (
         Calibration,
         Comparison,
@@ -110,11 +114,13 @@ if TYPE_CHECKING:
         score,
         tune,
     )
+    from coherently.scoring.calibration import calibration
     from coherently.scoring.candidates import Asked
     from coherently.scoring.consistency import (
         Consistency,
         consistency,
     )
+    from coherently.scoring.literature import FittedRival
     from coherently.simulation import simulate
     from coherently.solve import (
         AlternatingProjections,
@@ -163,6 +169,7 @@ _ROOMS = {
     "coherently.explain.bets": ["Book", "dutch_book"],
     "coherently.explain.bets.dutch": ["Trade"],
     "coherently.explain.bets.trading_terms": ["TradingTerms"],
+    "coherently.explain.influence": ["Influence", "Why"],
     "coherently.explain.verdicts": ["CheckStatus"],
     "coherently.judge_weights": [
         "CoherenceWeights",
@@ -172,17 +179,20 @@ _ROOMS = {
         "ProductWeights",
     ],
     "coherently.live": ["Change", "Current", "LivePanel", "Shift"],
+    "coherently.note_log": ["CoherentlyNote"],
     "coherently.online": ["ExponentialAverage", "Hedge", "LearningRule", "OnlinePanel", "Vovk"],
     "coherently.panel": ["Panel", "read_panel"],
     "coherently.panel.laws": ["Laws"],
     "coherently.panel.readers": ["Progress"],
+    "coherently.panel.worksheets": ["TableReading"],
     "coherently.panel.weights": ["Weighting", "Weights", "weighted"],
     "coherently.problem": ["Brier", "Log", "Loss", "Spherical"],
     "coherently.problem.groups.named": ["Design"],
     "coherently.proposals": ["Proposals", "relate"],
+    "coherently.report.report_page": ["Report"],
     "coherently.result": ["Bounds", "BoundsTable", "Result", "aggregate", "individual"],
     "coherently.result.answer_worlds": ["Mixture"],
-    "coherently.rivals": ["baselines"],
+    "coherently.rivals": ["baselines", "literature"],
     "coherently.scoring": [
         "Calibration",
         "Comparison",
@@ -196,8 +206,10 @@ _ROOMS = {
         "score",
         "tune",
     ],
+    "coherently.scoring.calibration": ["calibration"],
     "coherently.scoring.candidates": ["Asked"],
     "coherently.scoring.consistency": ["Consistency", "consistency"],
+    "coherently.scoring.literature": ["FittedRival"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": [
         "AlternatingProjections",
@@ -234,6 +246,7 @@ __all__ = [
     "Coherence",
     "CoherenceWeights",
     "CoherentlyError",
+    "CoherentlyNote",
     "Comparison",
     "Component",
     "ConsensusWeights",
@@ -252,8 +265,10 @@ __all__ = [
     "Exact",
     "ExponentialAverage",
     "Finding",
+    "FittedRival",
     "Hedge",
     "HistoryWeights",
+    "Influence",
     "Keep",
     "Laws",
     "LearningRule",
@@ -276,6 +291,7 @@ __all__ = [
     "Progress",
     "Proposals",
     "Recipe",
+    "Report",
     "Result",
     "ResultError",
     "Scores",
@@ -283,6 +299,7 @@ __all__ = [
     "Signal",
     "Spherical",
     "Status",
+    "TableReading",
     "Trace",
     "Trade",
     "TradingTerms",
@@ -293,8 +310,10 @@ __all__ = [
     "Weighting",
     "Weights",
     "Where",
+    "Why",
     "aggregate",
     "baselines",
+    "calibration",
     "check",
     "compare",
     "consistency",
@@ -302,6 +321,7 @@ __all__ = [
     "diversity",
     "dutch_book",
     "individual",
+    "literature",
     "network",
     "open_engine",
     "plot",

@@ -7,6 +7,8 @@ from copy import copy
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from coherently.viewed import Viewed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -17,7 +19,7 @@ KEPT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Where(Viewed):
     """The place of a problem; a part that is not known is None.
 
     `file` is the name of the source, as messages have it ("records" and "laws" for what was passed in Python); `row`
@@ -58,7 +60,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedProblem:
+class ListedProblem(Viewed):
     """One thing that is wrong: what (`message`), its kind (`code`), its place, and what to do about it."""
 
     message: str

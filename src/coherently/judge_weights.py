@@ -18,6 +18,7 @@ from coherently.panel.weights import find_weighting, name_of
 from coherently.problem import BRIER, pose
 from coherently.problem.losses import merged_mean
 from coherently.scoring import score
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class EqualWeights:
+class EqualWeights(Viewed):
     """Every judge counts alike.
 
     >>> import coherently as co
@@ -48,7 +49,7 @@ class EqualWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class CoherenceWeights:
+class CoherenceWeights(Viewed):
     r"""The farther a judge's own forecasts are from coherence, the less the judge counts.
 
     $$w = (1 - d / \max d)^\beta$$
@@ -93,7 +94,7 @@ class CoherenceWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsensusWeights:
+class ConsensusWeights(Viewed):
     r"""The farther a judge's forecasts are from the panel's means, the less the judge counts.
 
     $$w = \exp(-\gamma d / \max d)$$
@@ -133,7 +134,7 @@ class ConsensusWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class ProductWeights:
+class ProductWeights(Viewed):
     """The product of several weightings; by default coherence times consensus.
 
     Weights that fall both with a judge's own incoherence and with the distance from the panel's means are the idea of
@@ -177,7 +178,7 @@ class ProductWeights:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HistoryWeights:
+class HistoryWeights(Viewed):
     r"""The better a judge's past forecasts were, the more the judge counts.
 
     $$w = (\bar b / b)^{power}, \qquad b = \frac{n \cdot brier + k \bar b}{n + k}$$

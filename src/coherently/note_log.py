@@ -1,8 +1,15 @@
-"""The logger "coherently": the notes that the command line prints, for programs; silent unless somebody listens."""
+"""Notes, which the command line prints, for those who program: warnings where a source was read, and a logger for all.
+
+How a source was read may mean that something in it does not count: an ignored column, a row without a value. Whoever
+reads it in Python must see that, as a warning of a category of its own. Notes of answers say how these were found; they
+are on the answer, which a notebook shows, and go to the logger "coherently", silent unless somebody listens.
+"""
 
 from __future__ import annotations
 
 import logging
+import sys
+import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -36,8 +43,22 @@ def log_notes(notes: Iterable[str | None]) -> None:
             LOGGER.info(note)
 
 
-def notes_logged(notes: Callable[[Any], Iterable[str | None]]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+class CoherentlyNote(UserWarning):
+    """A note on how a source was read; `warnings.simplefilter("ignore", co.CoherentlyNote)` silences all of them.
+
+    >>> import coherently as co
+    >>> issubclass(co.CoherentlyNote, UserWarning)
+    True
+    """
+
+
+def notes_logged(
+    notes: Callable[[Any], Iterable[str | None]], *, warn: bool = False
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a public call log the notes of its answer, once; calls that it makes itself log nothing.
+
+    With `warn` each note is also a warning, at the line of the caller, unless that is this package: its doors, such as
+    the command line, show notes in their own way.
 
     >>> @notes_logged(lambda answer: [f"found {answer}"])
     ... def find():
@@ -54,9 +75,18 @@ def notes_logged(notes: Callable[[Any], Iterable[str | None]]) -> Callable[[Call
                 return call(*args, **kwargs)
             with notes_unlogged():
                 answer = call(*args, **kwargs)
-            log_notes(notes(answer))
+            told = [note for note in notes(answer) if note]
+            log_notes(told)
+            if warn and told and not _is_own(sys._getframe(1).f_globals):
+                for note in told:
+                    warnings.warn(note, CoherentlyNote, stacklevel=2)
             return answer
 
         return logged
 
     return deco
+
+
+def _is_own(names: dict[str, Any]) -> bool:
+    """Whether code is a part of this package, by the names that it sees."""
+    return str(names.get("__name__", "")).partition(".")[0] == __name__.partition(".")[0]

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from coherently.viewed import Viewed
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Value:
+class Value(Viewed):
     """A base for frozen dataclasses (with `eq=False`): two are equal if they have one class and equal fields.
 
     Fields with `compare=False` are not compared. Values cannot be hashed. A pickled or copied value is made by its
@@ -45,7 +47,7 @@ def _make(kind: type, values: dict[str, object], known: dict[str, object]) -> ob
     return made
 
 
-class Told:
+class Told(Viewed):
     """A base for values that `as_dict` turns into plain values, and `to_json` into text."""
 
     __slots__ = ()

@@ -50,7 +50,7 @@ def test_local_coherence(table_2, method):
 
 
 def test_annealing(table_2):
-    arguments = ["aggregate", table_2, "--method", "annealing", "--columns", 600, "--steps", 50_000, "--json", "--seed"]
+    arguments = ["aggregate", table_2, "--method", "annealing", "--worlds", 600, "--steps", 50_000, "--json", "--seed"]
     answers = [json.loads(run(*arguments, seed, check=0).stdout) for seed in (1, 1, 2)]
     assert answers[0] == answers[1]
     for answer in answers:
@@ -153,6 +153,24 @@ def test_simulate_then_score(tmp_path):
     np.testing.assert_allclose(answer["calibration"]["reliability"], scores.calibration.reliability)
     run("score", panel, "-o", tmp_path / "scores.csv", check=0)
     assert (tmp_path / "scores.csv").read_text().startswith("judge,scored,brier,brier_sum,log,slope\n")
+
+
+def test_scores_with_intervals_by_cluster(tmp_path):
+    rows = [f"{judge},{place}{day},{0.1 + 0.04 * day}" for judge in "AB" for place in "abcdef" for day in range(3)]
+    clusters = [f"{place}{day},{place},{int(place < 'd')}" for place in "abcdef" for day in range(3)]
+    panel, other = tmp_path / "panel.csv", tmp_path / "clusters.csv"
+    panel.write_text("\n".join(["judge,event,probability", *rows]))
+    other.write_text("\n".join(["event,place,outcome", *clusters]))
+    options = ("--outcomes", other, "--cluster", f"{other}:place")
+    told = json.loads(run("score", panel, *options, "--json", check=0).stdout)
+    expected = co.score(co.read_panel(panel, outcomes=other), cluster=lambda event: event[0])
+    assert co.Scores.from_dict(told) == expected
+    assert told["intervals"]["variables"] == 6
+    shown = run("score", panel, *options, check=0).stdout
+    assert "95% intervals over events" in shown
+    high = expected.intervals.average()["brier"][1]
+    assert f"[0.0000, {high:.4f}]" in shown
+    assert "90% intervals" in run("score", panel, *options, "--confidence", 0.9, check=0).stdout
 
 
 def test_simulate_prints_csv():
@@ -260,7 +278,8 @@ def heavy_imports(*arguments):
         "from coherently.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'asyncio', 'numpy', 'pandas', 'polars', 'pyarrow', 'scipy', 'sqlalchemy', 'ssl', 'starlette'}\n"
+        "heavy = {'asyncio', 'numpy', 'pandas', 'polars', 'pyarrow', 'scipy', 'sqlalchemy', 'ssl', 'starlette',\n"
+        "    'coherently.explain', 'coherently.scoring', 'coherently.proposals'}\n"
         "print(*sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     command = [sys.executable, "-c", code, *map(str, arguments)]
@@ -280,7 +299,7 @@ BAD_FILES = {
     "empty": (b"", "is empty"),
     "blank lines": (b"\n\n", "is empty"),
     "header only": (b"judge,event,probability\n", "no rows"),
-    "no probability column": (b"judge,event,prbability\nA,p,0.5\n", "no probability column"),
+    "no probability column": (b"judge,event,prbability\nA,p,half\n", "no probability column"),
     "probability 1.2": (b"judge,event,probability\nA,p,1.2\n", "row 2, column probability"),
     "percentages": (b"judge,event,probability\nA,p,35\n", "--percent"),
     "probability -0.1": (b"judge,event,probability\nA,p,-0.1\n", "-0.1"),
@@ -295,13 +314,14 @@ BAD_FILES = {
     "duplicated header": (b"judge,event,probability,Event\nA,p,0.5,q\n", "two columns named"),
     "judge column without a name": (b"event,Alice,,Chris\np,0.1,0.2,0.3\n", "column 3 has no name"),
     "binary": (bytes(range(256)) * 10, "NUL byte"),
-    "not UTF-8": (b"judge,event,probability\nJos\xe9,p,0.5\n", "not UTF-8"),
+    "not UTF-8": (b"judge,event,probability\nJos\xc3\xa9\xe9\x82,p,0.5\n", "not UTF-8"),
     "ragged": (b"judge,event,probability\nA,exactly(1; p, q),0.5\n", "in quotes"),
     "undeclared": (b"judge,event,probability\nA,winner = Ann,0.5\n", "`variable winner: Ann, ...`"),
     "bad outcome": (b"judge,event,probability,outcome\nA,p,0.5,maybe\n", "'maybe'"),
     "negative weight": (b"judge,event,probability,weight\nA,p,0.5,-1\n", "row 2, column weight"),
     "lower above upper": (b"judge,event,probability,lower,upper\nA,p,0.5,0.6,0.4\n", "is above"),
-    "neither shape": (b"name,value\nA,0.5\n", "neither a long nor a wide table"),
+    "neither shape": (b"name,value\nA,half\n", "neither a long nor a wide table"),
+    "events or judges": (b"name,value\nA,0.5\n", "--columns event=name or --columns judge=name"),
 }
 
 
@@ -331,14 +351,14 @@ def test_missing_files_and_folders(tmp_path):
         (["--method", "dykstra", "--groups", "pears"], "Did you mean 'pairs'"),
         (["--method", "projections", "--tolerance", "-1"], "tolerance is -1"),
         (["--method", "projections", "--sweeps", "0"], "sweeps is 0"),
-        (["--columns", "9"], "auto has no option columns; annealing has it"),
-        (["--method", "annealing", "--columns", "0"], "columns is 0"),
+        (["--worlds", "9"], "auto has no option columns; annealing has it"),
+        (["--method", "annealing", "--worlds", "0"], "columns is 0"),
         (["--method", "annealing", "--steps", "-1"], "steps is -1"),
         (["--method", "annealing", "--seed", "-1"], "seed is -1"),
         (["--method", "annealing", "--loss", "log"], "only the loss brier, not log"),
         (["--method", "dykstra", "--loss", "logs"], "Did you mean 'log'"),
         (["--method", "dykstra", "--clip", "0.1"], "--clip goes with --loss log"),
-        (["-o", "out.xlsx"], "ending"),
+        (["-o", "out.docx"], "ending"),
         (["-o", "nowhere/out.csv"], "nowhere is not a folder: create it first"),
         (["--repeats", "never"], "--repeats"),
         (["--outcomes", "missing.csv"], "does not exist"),

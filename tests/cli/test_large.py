@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from coherently.cli import panel_source
 from coherently.cli.app import app
+from coherently.panel import write_table
+from coherently.panel.columnar import reduction
 
 TABLE = pa.table(
     {
@@ -62,6 +64,35 @@ def test_a_large_file_is_read_in_pieces_if_the_options_allow_it(tmp_path, monkey
         assert "read in pieces" not in done.stderr
     pq.write_table(TABLE.append_column("lower", pa.array([0.1] * 5)), path)
     assert "read in pieces" not in run(path).stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "jsonl", "parquet"])
+def test_large_files_of_every_format_give_what_small_ones_give(tmp_path, monkeypatch, ending):
+    path, columns = tmp_path / f"panel.{ending}", TABLE.to_pydict()
+    write_table({**columns, "probability": np.array(columns["probability"])}, path)
+    for words in ([], ["--rows"]):
+        answers = []
+        for rows in (2, 500_000):
+            monkeypatch.setattr(panel_source, "LARGE", rows)
+            monkeypatch.setattr(reduction, "LEAST_BYTES", {".gz": 1, ".parquet": 1})
+            done = run(path, *words, "-o", tmp_path / "out.parquet")
+            assert done.exit_code == 0, done.output
+            assert ("read in pieces" in done.stderr) == (rows == 2)
+            answers.append(pq.read_table(tmp_path / "out.parquet").to_pydict())
+        for name, wanted in answers[1].items():
+            found = answers[0][name]
+            assert found == (wanted if isinstance(wanted[0], str) else pytest.approx(wanted, rel=1e-9, abs=1e-9))
+    monkeypatch.setattr(panel_source, "LARGE", 2)
+    assert "read in pieces" not in run(path, "--json").stderr
+
+
+def test_json_lines_that_differ_are_read_whole(tmp_path, monkeypatch):
+    path = tmp_path / "panel.jsonl"
+    path.write_text('{"event": "p", "probability": 0.5}\n{"probability": 0.5, "event": "q"}\n')
+    monkeypatch.setattr(panel_source, "LARGE", 1)
+    done = run(path)
+    assert done.exit_code == 0, done.output
+    assert "read in pieces" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+import coherently as co
+
 QUESTIONS = """id,text
 june,"Rates cut by June 30, 2026"
 december,"Rates cut by December 31, 2026"
@@ -58,6 +60,17 @@ def test_a_review_decides_family_by_family_and_check_names_law_class_and_person(
     said = " ".join(out.split())
     assert "by the law june -> december (likely, deadline ladder, accepted by Ann, 20" in said
     assert "by the law btc80 <-> btc > 80000 (certain, threshold ladder, accepted by --accept certain)" in said
+    told = json.loads(run(folder, "check", "panel.csv", "--laws", "x.laws", "--json")[1])
+    origins = {one["law"]: one for one in told["origins"]}
+    assert origins["june -> december"]["strength"] == "likely"
+    assert origins["june -> december"]["accepted_by"].startswith("Ann, 20")
+    assert origins["btc80 <-> btc > 80000"]["rule"] == "threshold ladder"
+    assert len(told["grounds"]) == len(told["contradictions"])
+    assert set().union(*told["grounds"]) <= set(origins)
+    assert ["june -> december"] in told["grounds"]
+    again = co.Check.from_dict(told)
+    assert again.as_dict() == told
+    assert str(again.origins["june -> december"]).startswith("likely, deadline ladder, accepted by Ann")
 
 
 def test_decisions_of_a_file_need_no_terminal(folder):

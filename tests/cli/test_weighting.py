@@ -20,7 +20,7 @@ def test_listed_weights(panel):
     done = run("aggregate", panel, "--method", "linear", "--json", "--weights", panel.parent / "weights.csv", check=0)
     assert json.loads(done.stdout)["forecasts"][0]["probability"] == pytest.approx(0.65)
     assert "note: Judges are weighted as listed in" in done.stderr
-    assert "from 0 (Chris) to 2 (Bob)." in done.stderr
+    assert "Left out, by a weight of 0: Chris." in done.stderr
 
 
 def test_weightings_multiply(panel):

@@ -1,5 +1,7 @@
 """Values of every public class that has a record, of every kind that differs in its fields."""
 
+import io
+
 import coherently as co
 
 ROWS = [
@@ -28,8 +30,14 @@ def resolved_panel():
     return co.Panel.from_records(rows, outcomes={f"q{i}": i % 3 == 0 for i in range(36)})
 
 
+def read_sheet():
+    table = "Risks;;;\nRisk;Comment;Ann;Mean\nfire in B;dry;0,2;0,2\nflood;;0,1;0,1\nSource: us;;;\n"
+    return co.read_panel(io.StringIO(table)).reading
+
+
 def examples():
     """Each value by what it is."""
+    yield "reading", read_sheet()
     table, rich = co.Panel.from_records(TABLE_2), rich_panel()
     plain = co.Panel.from_records([("A", "rain & wind?", 0.2), ("A", "~x", 0.4)], plain_events=True)
     declared = co.Panel.from_records(
@@ -52,8 +60,15 @@ def examples():
     yield from (("book", found.book), ("no book", found.judges["Bob"].book), ("book, declared", whole.book))
     yield "book between judges", co.dutch_book(declared, between_judges=True, fee=0.001)
     yield from (("bounds", exact.bounds("p | q")), ("bounds with a note", exact.bounds("p & new")))
+    yield from (("influence", exact.influence()), ("influence, rich", co.aggregate(rich, "exact").influence()))
+    yield from (("influence by log", co.aggregate(declared, loss="log").influence(1)), ("why", exact.why("p & q")))
+    yield from (
+        ("why, rich", co.aggregate(rich).why("p given q")),
+        ("why not", co.aggregate(table, "linear").why("~p")),
+    )
     yield "bounds table", exact.bounds_table(["p | q", "true"])
     yield from (("scores", co.score(scored)), ("infinite scores", co.score(certain, clip=0)))
+    yield "scores with intervals", co.score(scored, confidence=0.9)
     yield "scores of a result", co.score(scored, co.aggregate(scored, "linear"))
     yield from (("comparison", co.compare(scored)), ("comparison without intervals", co.compare(scored, bootstrap=0)))
     yield from (("consistency of tuples", co.consistency(tuples)), ("consistency of a panel", co.consistency(table)))

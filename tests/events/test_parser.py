@@ -108,7 +108,7 @@ def test_names():
         ("exactly 1", "syntax", None, ""),
         ("winner in Ann", "syntax", 11, "expected '{'"),
         ("p => q", "syntax", 4, "write '->'"),
-        ("p == q", "syntax", 4, "write '='"),
+        ("p == q", "syntax", 4, "write '<->' between two events, '=' before a value"),
         ("3M & p", "syntax", 1, "begins with a letter"),
         ("exactly(9999999999; p)", "syntax", 9, "at most 9 digits"),
         ('"my var" = "a, b"', "undeclared", 1, '`variable "my var": "a, b", ...`'),

@@ -49,7 +49,7 @@ def test_the_best_is_bold_ties_are_said_and_the_rest_is_plain():
 
 def test_where_nothing_was_learned_the_cells_say_what_was_kept():
     row = row_of(front.first_table([made(learned=None)]), "made")
-    assert row["tuned pool"] == "as trim"
+    assert row["tuned pool"] == "as default recipe"
     assert row["tuned recipe"] == "as default recipe"
 
 
@@ -70,8 +70,8 @@ def test_a_difference_that_is_not_shown_is_a_tie_whatever_its_interval():
 
 
 def test_the_promises_hold_or_fail_by_the_figures():
-    said = "\n".join(front.promises([made(tuned=0.05, default=0.05, linear=0.2)]))
-    # The tuned pool errs as the tuned recipe does: nothing is shown.
+    said = "\n".join(front.promises([made(tuned=0.05, default=0.05, median=0.05, linear=0.2)]))
+    # The median errs as the tuned recipe does: nothing is shown.
     assert "nowhere worse than the best rival by more than its interval*: **holds** on 1 of 1" in said
     assert "better on at least half of them*: **fails**: better on 0 of 1 (none), a tie on 1" in said
     assert "nowhere shown to be worse than linear averaging*: **holds**." in said
@@ -200,5 +200,6 @@ def test_first_figures_are_reproduced_or_corrected_by_the_figures():
 
 
 def test_every_method_is_a_column():
-    assert set(RIVALS) < set(METHODS)
+    assert set(scored.POOLS) < set(METHODS)
+    assert set(RIVALS) >= {"Linear average", "Exact", "Log pool, then exact", "Brier weights, Platt, then exact"}
     assert set(front.COLUMNS) == set(METHODS)

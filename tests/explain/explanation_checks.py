@@ -60,3 +60,4 @@ def check_repair(sheet, value, found):
         whole[number[change.event]] = change.new
         assert round(100 * change.new) == pytest.approx(100 * change.new, abs=1e-9)
     assert sheet.miss(whole, every) <= GRACE + 1e-8
+    assert finding_of(sheet, whole).sentences("people") == ()

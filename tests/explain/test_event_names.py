@@ -3,7 +3,8 @@
 import coherently as co
 from coherently.explain.event_names import EventNames, named_items
 from coherently.explain.judge_sheet import Answered, Item, SheetSetting, feedback
-from coherently.report import sections
+from coherently.report.contradicting_judges import who_contradicts
+from coherently.report.event_titles import EventTitles
 
 LABELS = {"cut": "Rate cut", "r": "a recession", "w=a": "Anna wins", '"oil > 100?"': "dear oil"}
 CASES = {
@@ -44,7 +45,7 @@ def test_conditionals_are_named_in_a_check_and_in_a_report():
     found = finding()
     said = f"A recession (30 %) and “Rate cut” given a recession (45 %) {END}"
     assert plain(found.judges["Ann"].sentences("people")) == [said]
-    assert sections.contradictions(found)[0].people == (said,)
+    assert plain(who_contradicts(found, EventTitles(found.panel)).judges[0].sentences) == [said]
 
 
 def test_a_sheet_says_the_same():
@@ -57,8 +58,9 @@ def test_a_sheet_says_the_same():
 
 
 def test_the_least_change_is_named_too():
-    words = sections.contradictions(finding())[0].change
-    assert "“Rate cut” and a recession and x from 20 % to" in words
+    found = finding()
+    changes = who_contradicts(found, EventTitles(found.panel)).judges[0].changes
+    assert ("Rate cut and a recession and x", 0.2) in [(one.title, one.old) for one in changes]
 
 
 def test_quotes_are_named_too():

@@ -83,6 +83,23 @@ def test_people_do_not_notice_half_a_per_cent():
     assert found.repair.whole == ()
 
 
+def test_whole_per_cents_that_are_proposed_contradict_nothing():
+    """Misses of conditionals count as much as the condition is likely: 52 and 49 per cent would miss by little."""
+    old = {
+        "s": 0.54,
+        "s | r": 0.02,
+        "r & s": 0.17,
+        "p & ~s": 0.36,
+        "(q & ~p) given (r ^ s)": 0.89,
+        "(q & r) given ((p | r) & q)": 0.02,
+        "((p | s) & r) given (s ^ r)": 0.86,
+    }
+    found = finding(old)
+    new = old | {change.event: change.new for change in found.repair.whole}
+    assert people(found)
+    assert people(finding(new)) == []
+
+
 def test_an_unknown_voice():
     with pytest.raises(co.CoherentlyError, match="unknown voice 'loud'; the voices are symbols, people"):
         finding({"r": 0.3}).sentences("loud")

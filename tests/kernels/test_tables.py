@@ -53,7 +53,7 @@ def scan_csv(blocks, plan=TEXT):
         distinct = texts_of(packed)
         columns.append([distinct[code] for code in codes.tolist()])
     numbers = range(scanner.first_row + 1, scanner.first_row + scanner.rows)
-    left_out = set(scanner.left_out().tolist())
+    left_out = set(scanner.take_left_out().tolist())
     kept = [number for number in numbers if number not in left_out]
     rows, cells = scanner.ragged()
     ragged = dict(zip(rows.tolist(), cells.tolist(), strict=True))

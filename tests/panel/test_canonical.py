@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import coherently as co
-from coherently.panel import digest, reduce_parquet
+from coherently.panel import digest, reduce_tables
 from coherently.panel.canonical import ROWS, canonical_text
 from tests.verifier.language import random_panel
 
@@ -144,7 +144,7 @@ def test_the_order_of_forecasts_and_laws_does_not_count():
 
 def test_forecasts_that_were_added_up_have_no_digest(tmp_path):
     frame_of(pl).write_parquet(tmp_path / "panel.parquet")
-    panel = reduce_parquet(tmp_path / "panel.parquet").panel
+    panel = reduce_tables(tmp_path / "panel.parquet").panel
     assert digest(panel) is None
     result = co.aggregate(panel, "exact")
     assert json.loads(result.to_json())["panel_sha256"] is None

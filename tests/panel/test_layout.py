@@ -268,7 +268,9 @@ def test_crossed_quotes_are_refused_with_their_row(tmp_path):
 def test_what_is_not_used_beside_quotes_is_said(tmp_path):
     (tmp_path / "q.csv").write_text("event,judge,bid,ask,ask_size,volume,comment\np,Ann,50,60,7,8,x\n")
     assert co.read_panel(tmp_path / "q.csv", percent=True).notes == (
+        "q.csv: bid as the lower bound, ask as the upper bound, ask_size and volume as the size "
+        "(--columns ROLE=NAME,... changes that)",
+        "q.csv: comment kept as reasons: 1 (panel.reading.reasons)",
+        "q.csv: kept in panel.reading.kept, and not counted by any command yet: ask_size and volume",
         "q.csv: bid and ask are read as quotes (lower and upper bounds); the middle of the two is the probability",
-        "q.csv: not used beside the quotes: ask_size, volume",
-        "q.csv: ignored columns: comment",
     )

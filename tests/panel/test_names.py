@@ -122,10 +122,21 @@ def test_formulas_of_variables_that_others_use_are_not_noted():
     assert notes("A&B", "A|B") == ()
 
 
-def test_summaries_of_a_sheet_are_noted(tmp_path):
+def test_summaries_of_a_sheet_are_left_out_and_said(tmp_path):
     file = tmp_path / "panel.csv"
     file.write_text("event,Ann,Average\nrain,0.1,0.2\nMean,0.1,0.2\n")
-    assert co.read_panel(file).notes == ("panel.csv: counted as a judge or an event like the others: Average, Mean",)
+    panel = co.read_panel(file)
+    assert (panel.judges, panel.written.text[:]) == (("Ann",), ("rain",))
+    assert panel.notes == (
+        "panel.csv: columns left out: Average (the mean of the others, by its name)",
+        "panel.csv: row 3 (Mean | 0.1 | 0.2) not read: the mean of others, by its name",
+    )
+
+
+def test_summaries_of_records_are_noted():
+    rows = [{"event": "rain", "Ann": 0.1, "Average": 0.2}, {"event": "Mean", "Ann": 0.1, "Average": 0.2}]
+    (note,) = co.Panel.from_records(rows).notes
+    assert note == "records: counted as a judge or an event like the others: Average, Mean"
 
 
 def test_a_formula_without_variables_is_no_ticker():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import coherently as co
 from coherently.errors import PanelError
-from coherently.panel import reduce_parquet, write_batches
+from coherently.panel import reduce_tables, write_batches, write_table
 from coherently.panel.columnar import parquet_files
 
 TEXTS = ["p", "q", "p & q", "q & p", "~p", "p | q", "r", "r & ~p", "p given q", "(p)"]
@@ -63,8 +63,8 @@ def test_answers_are_those_of_the_panel_in_memory(tmp_path_factory, rows, cut, w
     pq.write_table(whole, made.parent / f"{made.name}.parquet")
     panel = co.read_panel(made.parent / f"{made.name}.parquet")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("coherently.panel.columnar.reduction.ROWS", size)
-        reduced = reduce_parquet(made)
+        patch.setattr("coherently.panel.columnar.parquet_parts.ROWS", size)
+        reduced = reduce_tables(made)
     assert reduced.forecasts == len(rows)
     wanted, found = co.aggregate(panel), co.aggregate(reduced.panel)
     assert list(wanted.columns()["event"]) == list(found.columns()["event"])
@@ -101,16 +101,90 @@ def test_the_means_and_weights_are_the_same_numbers(folder):
     made = folder(table(rows[:3000]), table(rows[3000:]))
     pq.write_table(table(rows), made.parent / "whole.parquet")
     wanted = co.aggregate(co.read_panel(made.parent / "whole.parquet"), "linear").columns()
-    found = co.aggregate(reduce_parquet(made).panel, "linear").columns()
+    found = co.aggregate(reduce_tables(made).panel, "linear").columns()
     assert wanted["event"] == found["event"]
     assert np.array_equal(wanted["weight"], found["weight"])
     assert np.allclose(wanted["raw"], found["raw"], rtol=4e-16, atol=0)
 
 
+ENDINGS = [".parquet", ".csv", ".tsv", ".csv.gz", ".jsonl"]
+
+
+def write(rows, path):
+    """A table in the format of the path's ending; None is a missing probability."""
+    columns = {
+        "judge": [f"j{row[0]}" for row in rows],
+        "event": [TEXTS[row[1]] for row in rows],
+        "probability": np.array([np.nan if row[2] is None else row[2] for row in rows]),
+        "weight": np.array([row[3] for row in rows]),
+    }
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table(columns), path)
+    else:
+        write_table(columns, path)
+
+
+SOME_ROWS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 9), st.none() | st.floats(0, 1), st.sampled_from([0.0, 0.5, 3.0])),
+    min_size=1,
+    max_size=40,
+).filter(lambda rows: any(row[2] is not None for row in rows))
+
+
+@settings(max_examples=60, deadline=None)
+@given(SOME_ROWS, st.sampled_from(ENDINGS), st.integers(1, 200))
+def test_every_format_is_read_in_pieces_as_it_is_in_memory(tmp_path_factory, rows, ending, size):
+    path = tmp_path_factory.mktemp("whole") / f"panel{ending}"
+    write(rows, path)
+    panel = co.read_panel(path, missing="abstain")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("coherently.panel.columnar.parquet_parts.ROWS", size)
+        patch.setattr("coherently.panel.columnar.text_files.BLOCK", size)
+        reduced = reduce_tables(path, missing="abstain")
+        assert reduced.forecasts == len(panel)
+        wanted, found = (co.aggregate(each, "linear") for each in (panel, reduced.panel))
+        batches = list(reduced.row_batches(found.solution.value[found.problem.forecasts.unit], None))
+    assert sorted(wanted.columns()["event"]) == sorted(found.columns()["event"])
+    by_text = dict(zip(found.columns()["event"], zip(*_numbers(found), strict=True), strict=True))
+    for event, *numbers in zip(wanted.columns()["event"], *_numbers(wanted), strict=True):
+        assert np.allclose(numbers, by_text[event], rtol=1e-13, atol=1e-13, equal_nan=True)
+    kept = [row for row in rows if row[2] is not None]
+    assert [judge for batch in batches for judge in batch["judge"]] == [f"j{row[0]}" for row in kept]
+    assert [p for batch in batches for p in batch["raw"].tolist()] == [row[2] for row in kept]
+    for event, p in (
+        (event, p) for batch in batches for event, p in zip(batch["event"], batch["probability"].tolist(), strict=True)
+    ):
+        assert p == by_text[event][0] or np.isnan(p)
+
+
+def _numbers(result):
+    return [result.columns()[name] for name in ("probability", "weight")]
+
+
+def test_rows_of_a_folder_of_texts_are_named_with_their_file(tmp_path):
+    for i, last in enumerate(["p,0.3", "p &,0.4"]):
+        (tmp_path / f"part{i}.csv").write_text(f"event,probability\n\nq,0.1\n{last}\n")
+    with pytest.raises(PanelError, match=r"row 4 of part1.csv: expected an event after '&'"):
+        reduce_tables(tmp_path)
+    (tmp_path / "part1.csv").write_text("event,probability\n\nq,0.1\n ,0.2\n")
+    with pytest.raises(PanelError, match=r"part1.csv row 4, column event: the cell is empty"):
+        reduce_tables(tmp_path)
+    (tmp_path / "part1.csv").write_text("event,probability\nq,0.1\nq,1.2\n")
+    with pytest.raises(PanelError, match=r"part1.csv row 3, column probability: .1.2. is above 1"):
+        reduce_tables(tmp_path)
+
+
+def test_json_lines_that_differ_are_not_read_in_pieces(tmp_path):
+    path = tmp_path / "panel.jsonl"
+    path.write_text('{"event": "p", "probability": 0.5}\n{"probability": 0.5, "event": "p"}\n')
+    with pytest.raises(PanelError, match=r"panel.jsonl has JSON lines that are not flat objects"):
+        reduce_tables(path)
+
+
 def test_means_lose_less_than_forecasts_by_the_scatter_whatever_happens(folder):
     rows = [("A", "p", 0.2, 1.0), ("B", "p", 0.6, 3.0), ("A", "q", 0.5, 2.0), ("B", "p given q", 0.9, 5.0)]
     columns = dict(zip(("judge", "event", "probability", "weight"), zip(*rows, strict=True), strict=True))
-    reduced = reduce_parquet(folder(pa.table(columns), pa.table({**columns, "probability": [0.3, 0.7, 0.5, 0.1]})))
+    reduced = reduce_tables(folder(pa.table(columns), pa.table({**columns, "probability": [0.3, 0.7, 0.5, 0.1]})))
     weight, p = np.array([1, 3, 1, 3.0]), np.array([0.2, 0.6, 0.3, 0.7])
     mean = weight @ p / weight.sum()
     for truth in (0.0, 1.0):
@@ -121,20 +195,20 @@ def test_means_lose_less_than_forecasts_by_the_scatter_whatever_happens(folder):
 def test_percentages_numbers_as_names_and_rows_without_a_probability(folder):
     columns = {"event": [7, 7, 8], "p": ["35%", "NA", "0.5"], "user": [1, 2, 3]}
     made = folder(pa.table(columns))
-    reduced = reduce_parquet(made, missing="abstain", plain_events=True)
+    reduced = reduce_tables(made, missing="abstain", plain_events=True)
     assert list(reduced.panel.written.text) == ["7", "8"]
     assert reduced.panel.probability.tolist() == [0.35, 0.5]
     (batch,) = reduced.row_batches(np.array([0.1, 0.2]), None)
     assert list(batch["judge"]) == ["1", "3"]
     with pytest.raises(PanelError, match=r"part0.parquet row 2, column p: no probability"):
-        reduce_parquet(made, plain_events=True)
+        reduce_tables(made, plain_events=True)
 
 
 def test_errors_name_the_file_and_the_row(folder):
     good = table([(0, 0, 0.5, 1.0)] * 3)
     bad = pa.table({"judge": ["a", "b"], "event": ["p", "p &"], "probability": [0.5, 0.5], "weight": [1.0, 1.0]})
     with pytest.raises(PanelError, match=r"parts row 2 of part1.parquet: expected an event after '&'"):
-        reduce_parquet(folder(good, bad))
+        reduce_tables(folder(good, bad))
     for name, values, said in (
         ("probability", [0.5, 1.5], "part1.parquet row 2, column probability: 1.5 is above 1"),
         ("weight", [1.0, -1.0], "part1.parquet row 2, column weight: -1.0 is below 0"),
@@ -144,7 +218,7 @@ def test_errors_name_the_file_and_the_row(folder):
         place = bad.column_names.index(name)
         fine = bad.set_column(1, "event", pa.array(["p", "q"]))
         with pytest.raises(PanelError) as caught:
-            reduce_parquet(folder(good, fine.set_column(place, name, pa.array(values))))
+            reduce_tables(folder(good, fine.set_column(place, name, pa.array(values))))
         assert str(caught.value).startswith(said)
 
 
@@ -152,27 +226,27 @@ def test_a_folder_with_mixed_schemas_is_refused(folder):
     good = table([(0, 0, 0.5, 1.0)])
     other = good.set_column(2, "probability", pa.array(["0.5"]))
     with pytest.raises(PanelError, match=r"'probability' is double in part0.parquet and string in part1.parquet"):
-        reduce_parquet(folder(good, other))
+        reduce_tables(folder(good, other))
     with pytest.raises(PanelError, match=r"'weight' is double in part0.parquet and absent in part1.parquet"):
-        reduce_parquet(folder(good, good.drop_columns(["weight"])))
+        reduce_tables(folder(good, good.drop_columns(["weight"])))
 
 
 def test_what_cannot_be_added_up_is_refused(folder, tmp_path):
     good = table([(0, 0, 0.5, 1.0)])
     with pytest.raises(PanelError, match=r"--repeats last\) cannot be used for parts"):
-        reduce_parquet(folder(good), repeats="last")
+        reduce_tables(folder(good), repeats="last")
     bounded = good.append_column("lower", pa.array([0.1]))
     with pytest.raises(PanelError, match="the column 'lower' cannot be used for parts"):
-        reduce_parquet(folder(bounded))
+        reduce_tables(folder(bounded))
     with pytest.raises(PanelError, match="a wide table cannot be used"):
-        reduce_parquet(folder(pa.table({"event": ["p"], "Ann": [0.5]})))
+        reduce_tables(folder(pa.table({"event": ["p"], "Ann": [0.5]})))
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(PanelError, match=r"is a folder without .parquet files"):
-        reduce_parquet(empty)
+        reduce_tables(empty)
     (empty / "cut.parquet").write_bytes(b"PAR1")
     with pytest.raises(PanelError, match=r"cut.parquet is not a complete Parquet file"):
-        reduce_parquet(empty)
+        reduce_tables(empty)
 
 
 def test_a_file_that_is_cut_in_the_middle_is_refused(tmp_path):
@@ -185,7 +259,7 @@ def test_a_file_that_is_cut_in_the_middle_is_refused(tmp_path):
     content[5000:60000] = bytes(55000)
     path.write_bytes(content)
     with pytest.raises(PanelError, match=r"panel.parquet is not a complete Parquet file"):
-        reduce_parquet(path)
+        reduce_tables(path)
 
 
 def test_one_large_row_group_is_read_in_pieces(tmp_path):
@@ -194,7 +268,7 @@ def test_one_large_row_group_is_read_in_pieces(tmp_path):
     events = pa.array([f"event {i % 50}" for i in range(count)])
     pq.write_table(pa.table({"event": events, "p": np.full(count, 0.5)}), path, row_group_size=count)
     sizes = []
-    reduced = reduce_parquet(path, lambda done, total: sizes.append((done, total)), plain_events=True)
+    reduced = reduce_tables(path, lambda done, total: sizes.append((done, total)), plain_events=True)
     assert max(np.diff([0, *(done for done, _ in sizes)])) <= parquet_files.ROWS
     assert sizes[-1] == (count, count)
     assert reduced.panel.weight.tolist() == [count / 50] * 50

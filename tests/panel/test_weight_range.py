@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import coherently as co
-from coherently.panel import reduce_parquet
+from coherently.panel import reduce_tables
 
 RANGE = "A weight is 0, or a number from 1e-50 to 1e50"
 FINE = co.Panel.from_records([("A", "p", 0.2, 1e-40), ("B", "p", 0.4, 1.0)])
@@ -51,7 +51,7 @@ DOORS = {
     "polars": lambda weight, _: co.Panel.from_frame(pl.from_pandas(frame(weight))),
     "csv": from_csv,
     "parquet": from_parquet,
-    "parquet in pieces": lambda weight, folder: from_parquet(weight, folder, reduce_parquet),
+    "parquet in pieces": lambda weight, folder: from_parquet(weight, folder, reduce_tables),
     "json lines": from_lines,
     "weights file": listed_in_a_file,
     "weights mapping": lambda weight, _: co.aggregate(FINE, weights={"B": 1.0, "A": weight}),
@@ -102,7 +102,7 @@ def test_means_of_repeats_are_in_the_range_too():
 def test_sums_may_be_heavier_than_a_forecast(tmp_path):
     columns = {"judge": ["A", "B", "C"], "event": ["p", "p", "q"], "probability": [0.2, 0.3, 0.4]}
     pd.DataFrame({**columns, "weight": [1e50, 1e50, 1.0]}).to_parquet(tmp_path / "panel.parquet")
-    panel = reduce_parquet(Path(tmp_path / "panel.parquet")).panel
+    panel = reduce_tables(Path(tmp_path / "panel.parquet")).panel
     assert panel.weight.tolist() == [2e50, 1.0]
     result = co.aggregate(panel)
     assert co.verify(panel, result)

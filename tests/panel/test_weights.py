@@ -29,7 +29,8 @@ def test_the_result_is_that_of_the_weighted_panel_and_says_so():
     result = co.aggregate(panel, "linear", weights=factors)
     assert result.probability("p") == pytest.approx((0.75 + 2 * 0.60) / 3)
     assert result.note == (
-        "Judges are weighted as listed in weights (which also lists Dora, not in the panel), from 0 (Chris) to 2 (Bob)."
+        "Judges are weighted as listed in weights (which also lists Dora, not in the panel). "
+        "Weights go from 1 (Alice) to 2 (Bob). Left out, by a weight of 0: Chris."
     )
     rows = [(judge, event, p, factors[judge]) for judge, event, p in TABLE_2]
     by_column = co.aggregate(co.Panel.from_records(rows), "exact")
@@ -42,7 +43,10 @@ def test_the_result_is_that_of_the_weighted_panel_and_says_so():
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ({"Ann": 1}, "weights has no weight for the judge 'Bob'\nGive each judge of the panel a weight, or 0"),
+        (
+            {"Anne": 1},
+            "weights has no weight for any judge of the panel (did you mean 'Ann'?); its judges are Ann, Bob.",
+        ),
         ({"Ann": -1, "Bob": 1}, "weights row 1, column weight: -1 is below 0"),
         ({"Ann": float("inf"), "Bob": 1}, "weights row 1, column weight: "),
         ({"Ann": float("nan"), "Bob": 1}, "weights row 1, column weight: no weight"),
@@ -60,3 +64,19 @@ def test_what_is_no_weight_is_refused(source, message):
     with pytest.raises(co.PanelError) as caught:
         weighted(PANEL, source)
     assert message in str(caught.value)
+
+
+def test_judges_who_are_not_listed_count_1_and_that_is_said():
+    found = weighted(PANEL, {"Ann": 0.5})
+    np.testing.assert_array_equal(found.weight, [0.5, 1.0, 2.0])
+    assert found.notes[-1] == (
+        "Judges are weighted as listed in weights (which does not list Bob: counted as 1). "
+        "Weights go from 0.5 (Ann) to 1 (Bob)."
+    )
+
+
+def test_a_judge_of_weight_0_is_not_counted_among_the_judges():
+    found = weighted(PANEL, {"Ann": 0})
+    assert found.notes[-1].endswith("counted as 1). Left out, by a weight of 0: Ann.")
+    assert found.summary() == "3 forecasts by 1 judge (and 1 of weight 0) on 2 events over 2 variables"
+    assert co.aggregate(found).probability("p") == 0.8

@@ -17,6 +17,9 @@ from hypothesis import strategies as st
 from coherently.errors import MissingDependencyError, PanelError
 from coherently.panel import writers
 from coherently.panel.readers import read_table
+from coherently.panel.workbook_writer import UNWRITABLE, write_workbook
+from coherently.panel.worksheets.workbook_parts import opened_parts
+from coherently.panel.worksheets.xlsx_sheets import XlsxCells, xlsx_sheets
 from coherently.panel.writers import ENDINGS, check_output, write_columns, write_table
 
 COLUMNS = {
@@ -91,7 +94,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 floats = st.floats(allow_infinity=False)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".xlsx"])
 @given(rows=st.lists(st.tuples(texts, floats), min_size=1))
 def test_what_is_written_is_read(ending, rows):
     events, values = map(list, zip(*rows, strict=True))
@@ -107,8 +110,22 @@ def test_what_is_written_is_read(ending, rows):
     np.testing.assert_array_equal(np.signbit(read)[known], np.signbit(values)[known])
 
 
+@given(rows=st.lists(st.tuples(texts, floats), min_size=1))
+def test_a_workbook_has_what_was_written(rows):
+    events, values = map(list, zip(*rows, strict=True))
+    stream = io.BytesIO()
+    write_workbook({"event": events, "p": [None if np.isnan(value) else value for value in values]}, stream)
+    with opened_parts(stream, "out.xlsx") as parts:
+        ((name, hidden, part),) = xlsx_sheets(parts)
+        grid = XlsxCells(parts).read(name, part, hidden=hidden)
+    for i, (event, value) in enumerate(zip(events, values, strict=True), 2):
+        read = grid.row(i, 2)
+        assert (read[0] or "").strip() == UNWRITABLE.sub("", event).strip()
+        assert read[1] == (None if np.isnan(value) else value)
+
+
 def test_an_ending_that_is_not_written(tmp_path):
-    for name in ("out.xlsx", "out", "out.gz", "csv"):
+    for name in ("out.xls", "out", "out.gz", "csv"):
         message = f"{tmp_path / name} has an unknown ending: use one of {', '.join(ENDINGS)}"
         assert refusal(check_output, tmp_path / name) == message
         assert refusal(write_table, COLUMNS, tmp_path / name) == message

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.plot.data import graph_of
+from coherently.plot.data import DRAWN, graph_of
 from tests.panels import TABLE_2
 
 mpl.use("Agg")
@@ -149,3 +149,65 @@ def test_fusion_is_the_course_of_a_run():
         co.plot.fusion(run, "hops")
     with pytest.raises(co.MethodError, match="compare=True"):
         co.plot.fusion(network.run(compare=False))
+
+
+def chain(count):
+    """Variables v0, v1, ... each in one event with the next; and two that hang together with no other."""
+    rows = [("Ann", f"v{i} & v{i + 1}", 0.2) for i in range(count - 1)] + [("Ann", "x | y", 0.9)]
+    return co.Panel.from_records(rows, labels={"v20": "The middle"})
+
+
+def test_a_graph_around_an_event_has_its_neighbours_the_nearest_first():
+    panel = chain(60)
+    with pytest.raises(co.MethodError, match=r"about 62 variables; .* around=EVENT draws the part around an event"):
+        co.plot.graph(panel)
+    drawn = graph_of(panel, "v20 & v21")
+    kept = {int(name[1:]) if name[0] == "v" else 20 for name in drawn.names}
+    assert len(drawn.names) == DRAWN
+    assert kept == set(range(20 - 11, 21 + 12))
+    assert drawn.more == 60 - DRAWN
+    assert all(len(members) == 2 for members in drawn.members)
+    assert len(drawn.members) == DRAWN - 1
+    ax = co.plot.graph(panel, around="The middle")
+    assert ax.get_title() == "24 variables around The middle; 36 more hang together with these"
+    assert co.plot.graph(panel, around="x").get_title() == "2 variables around x"
+    with pytest.raises(co.MethodError, match=r"nothing in the panel is about 'true'"):
+        co.plot.graph(panel, around="true")
+
+
+def test_calibration_of_each_judge_has_its_own_points_and_intervals():
+    panel = co.simulate(judges=3, variables=40, basic=30, compound=0, seed=2)
+    ax = co.plot.calibration(panel)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(panel.judges)
+    assert len(ax.containers) == 3
+    alone = co.plot.calibration(panel, judges=panel.judges[1:2], intervals=False)
+    bins = co.calibration(panel, panel.judges[1])
+    points = alone.collections[-1].get_offsets()
+    np.testing.assert_allclose(points[:, 1], bins.observed[bins.count > 0])
+    assert not alone.containers
+
+
+def test_scores_are_drawn_the_best_first_with_their_intervals():
+    panel = co.simulate(judges=5, variables=20, basic=15, compound=5, seed=1)
+    found = co.score(panel, confidence=0.9)
+    ax = co.plot.scores(found)
+    order = np.argsort(found.brier, kind="stable")
+    assert [label.get_text() for label in ax.get_yticklabels()] == [found.judges[i] for i in order]
+    assert len(ax.collections) == 2
+    assert len(co.plot.scores(co.score(panel), "slope", 3).get_yticklabels()) == 3
+    with pytest.raises(co.MethodError, match="unknown score 'brie'"):
+        co.plot.scores(found, "brie")
+
+
+def test_influence_has_a_row_for_each_judge_and_the_points_that_it_moves():
+    table = co.aggregate(co.Panel.from_records(TABLE_2, laws=["q -> p"]), "exact").influence()
+    ax = drawn(co.plot.influence(table))
+    judges = table.of_kind("judge")
+    assert [label.get_text() for label in ax.get_yticklabels()] == [one.name for one in judges]
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(table.events)
+    shown = np.ma.filled(ax.images[0].get_array().astype(float), np.nan)
+    np.testing.assert_array_equal(shown, 100 * np.array([one.change for one in judges]))
+    assert len(co.plot.influence(table, "event", count=2).get_yticks()) == 2
+    assert len(co.plot.influence(table, "law").get_yticks()) == 1
+    with pytest.raises(co.MethodError, match="kind is 'people'; it may be judge, event, law"):
+        co.plot.influence(table, "people")

@@ -83,6 +83,46 @@ def test_a_quantity_is_declared_once_and_says_what_its_laws_say():
             co.Panel.from_records([("A", "p", 0.5)], laws=[*laws, f"~({law})"])
 
 
+CUTS = [
+    {"id": "june", "text": "Rates cut by June 30, 2026", "group": "cuts"},
+    {"id": "july", "text": "Rates cut before August 1, 2026", "group": "cuts"},
+    {"id": "december", "text": "Rates cut by December 31, 2026", "group": "cuts"},
+]
+
+
+def test_a_date_is_declared_once_and_says_what_its_ladder_says():
+    found = co.relate(CUTS)
+    assert found.laws() == []
+    laws = found.accept("certain", by="Ann").laws()
+    name = laws[0].removeprefix("variable ").removesuffix(": date")
+    assert laws == [
+        f"variable {name}: date",
+        f"june <-> {name} < 2026-07-01",
+        f"july <-> {name} < 2026-08-01",
+        f"december <-> {name} < 2027-01-01",
+    ]
+    for law in (one.law for one in found.proposals):
+        with pytest.raises(co.ContradictionError):
+            co.Panel.from_records([("A", "p", 0.5)], laws=[*laws, f"~({law})"])
+    # It may also never happen, and nothing else is said of the order.
+    panel = co.Panel.from_records([("A", "june", 0.2), ("A", "july", 0.3), ("A", "december", 0.6)], laws=laws)
+    assert co.check(panel).coherent
+    again = co.Proposals.from_dict(found.as_dict())
+    assert again.quantities == found.quantities
+    assert [one.kind for one in again.quantities] == ["date"]
+
+
+def test_deadlines_that_are_not_certain_or_not_days_are_not_declared():
+    assert not co.relate([row | {"group": None} for row in CUTS]).quantities
+    vague = [
+        row | {"text": row["text"].replace("June 30, 2026", "2026").replace("December 31, 2026", "2027")}
+        for row in CUTS
+    ]
+    assert not co.relate([vague[0], vague[2]]).quantities
+    denied = [row | {"text": f"Rates not {row['text'].removeprefix('Rates ')}"} for row in CUTS]
+    assert not co.relate(denied).quantities
+
+
 def accepted(found, number=0, **told):
     words = {"decision": "accept", "by": "Ann", "date": "2026-11-18", **told}
     return decision_about(found.proposals[number], found.questions, **words)

@@ -1,5 +1,7 @@
 """The pages in a real browser, without network."""
 
+from functools import cache
+
 import pytest
 
 import coherently as co
@@ -7,7 +9,13 @@ from coherently.report.names import shown
 from tests.panels import TABLE_2
 from tests.report.pages import HOSTILE, check_of, hostile_formulas, hostile_panel, page_of
 
-WIDTHS = [(1280, 800), (400, 800)]
+WIDTHS = [(1280, 800), (390, 800), (320, 800)]
+
+
+@cache
+def simulated_page(make):
+    """The page of nine judges, made once."""
+    return make(co.simulate(judges=9, variables=12, compound=15, seed=1))
 
 
 class Visit:
@@ -43,23 +51,26 @@ def visit(chromium, tmp_path):
         each.page.close()
 
 
-def test_table_2_fits_one_screen_with_the_contradiction_and_the_book_in_view(visit):
+def test_the_answer_and_the_first_numbers_are_on_the_first_screen(visit):
     seen = visit(page_of(co.Panel.from_records(TABLE_2), name="table2.csv"))
     assert seen.events == []
-    assert seen.measure("document.documentElement.scrollHeight") <= 800
-    assert seen.measure("document.documentElement.scrollWidth") <= 1280
-    for text in ("P(p & q) = 0.60 is above P(q) = 0.00", "The Dutch book", "save certificate.json"):
-        box = seen.page.get_by_text(text).bounding_box()
-        assert box["y"] + box["height"] <= 800
-        assert box["x"] + box["width"] <= 1280
+    for element in ("h1", ".lead", ".boxes", "#before-after", ".forecasts"):
+        box = seen.page.locator(element).bounding_box()
+        assert box["y"] + box["height"] <= 800, element
+        assert box["x"] + box["width"] <= 1280, element
+
+
+def test_no_ordinary_word_is_broken(visit):
+    labels = {"p": "Incoherent supplier deliveries", "q": "Budget overrun", "p & q": "Both of these things together"}
+    seen = visit(page_of(co.Panel.from_records(TABLE_2, labels=labels)), size=(390, 800))
+    assert seen.measure(BROKEN) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", WIDTHS)
 @pytest.mark.parametrize("make", [page_of, check_of])
 def test_nothing_is_asked_of_the_network_and_nothing_sticks_out(visit, make, size, scheme):
-    panel = co.simulate(judges=12, variables=12, seed=1)
-    seen = visit(make(panel), size=size, scheme=scheme)
+    seen = visit(simulated_page(make), size=size, scheme=scheme)
     assert seen.events == []
     assert seen.measure("document.documentElement.scrollWidth") <= size[0]
 
@@ -78,7 +89,8 @@ def test_hostile_names_are_shown_and_do_nothing(visit, panel, make):
     assert seen.events == []
     assert seen.measure("document.querySelectorAll('script, img, iframe, [onload], [onerror]').length") == 0
     text = " ".join(seen.measure("document.body.textContent").split())
-    for name in HOSTILE:
+    # The first of the formulas has a label, which stands for it.
+    for name in (*panel.labels.values(), *HOSTILE[len(panel.labels) :]):
         assert " ".join(shown(name).split()) in text
 
 
@@ -86,7 +98,7 @@ def test_the_certificate_can_be_saved_and_verified(visit, tmp_path):
     panel = co.Panel.from_records(TABLE_2)
     seen = visit(page_of(panel))
     with seen.page.expect_download() as waiting:
-        seen.page.get_by_text("save certificate.json").click()
+        seen.page.get_by_text("Save certificate.json").click()
     path = tmp_path / waiting.value.suggested_filename
     waiting.value.save_as(path)
     assert path.name == "certificate.json"
@@ -94,20 +106,47 @@ def test_the_certificate_can_be_saved_and_verified(visit, tmp_path):
 
 
 def test_a_keyboard_reaches_the_link_and_the_details(visit):
-    seen = visit(page_of(co.Panel.from_records(TABLE_2)))
+    seen = visit(page_of(co.Panel.from_records(TABLE_2, outcomes={"p": True, "q": False})))
     reached = set()
     for _ in range(20):
         seen.page.keyboard.press("Tab")
         reached.add(seen.measure("document.activeElement.textContent.trim()"))
-    assert {"save certificate.json", "How to verify it", "In words"} <= reached
+    assert {"Save certificate.json", "The numbers"} <= reached
 
 
 def test_print_shows_whole_tables_on_white(visit):
-    seen = visit(page_of(co.simulate(judges=12, variables=12, seed=1)), scheme="dark")
+    seen = visit(simulated_page(page_of), scheme="dark")
     seen.page.emulate_media(media="print")
     assert seen.measure("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert seen.measure("[...document.querySelectorAll('.scroll')].every(e => e.scrollHeight <= e.clientHeight + 1)")
     assert seen.page.pdf()[:5] == b"%PDF-"
+
+
+def test_on_paper_nothing_is_cut_and_nobody_is_broken_across_pages(visit):
+    seen = visit(simulated_page(page_of), size=(688, 900), scheme="dark")
+    seen.page.emulate_media(media="print")
+    assert seen.measure("document.documentElement.scrollWidth") <= 688
+    parts = "[...document.querySelectorAll('.person, .reason, .levers li, tr')]"
+    assert seen.measure(f"{parts}.every(e => getComputedStyle(e).breakInside === 'avoid')")
+    assert seen.measure("getComputedStyle(document.querySelector('.appendix')).breakBefore") == "page"
+
+
+BROKEN = """{
+  const broken = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode;
+    if (node.parentElement.closest('pre, code')) continue;
+    for (const found of node.textContent.matchAll(/[A-Za-z]+/g)) {
+      const range = document.createRange();
+      range.setStart(node, found.index);
+      range.setEnd(node, found.index + found[0].length);
+      const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+      if (lines.size > 1) broken.push(found[0]);
+    }
+  }
+  return broken;
+}"""
 
 
 CONTRAST = """{

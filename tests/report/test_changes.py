@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 import coherently as co
+from coherently.report.before_after import before_after, page_numbers
 from coherently.report.changes import ranked_changes, without_condition
-from coherently.report.sections import forecasts
+from coherently.report.event_titles import EventTitles
 
 
 def test_what_stands_given_the_impossible_is_not_ranked():
@@ -16,7 +17,9 @@ def test_what_stands_given_the_impossible_is_not_ranked():
     assert without_condition(result).tolist() == [False, True, False, False, False]
     moved = replace(result, solution=replace(result.solution, value=np.array([0.0, 1.0, 0.6, 0.4, 0.5])))
     np.testing.assert_allclose(ranked_changes(moved), [0.0, 0.0, 0.1, 0.0, 0.0], atol=1e-12)
-    assert [row.event for row in forecasts(moved).largest()] == ["e given k"]
+    assert [row.event for row in before_after(moved, page_numbers(moved), EventTitles(moved.panel)).most_moved(5)] == [
+        "e given k"
+    ]
 
 
 def test_a_result_without_worlds_ranks_all():

@@ -3,19 +3,21 @@
 import base64
 import json
 import re
+import shlex
 import shutil
 
 import pytest
 from typer.testing import CliRunner
 
 from coherently.cli.app import app
-from tests.report.pages import printed_by, verifying_code_of
+from tests.report.pages import parse, printed_by, verifying_code_of
 
 PANEL = "judge,event,probability\nAnn,p,0.9\nAnn,p & q,0.95\nAnn,q,0.3\nBob,p,0.4\nBob,q,0.6\nBob,p | q,0.5\n"
 FILES = {
     "panel.csv": PANEL,
     "per cent.csv": "judge,event,probability\nAnn,p,90\nAnn,q,\nBob,p,40\nBob,p,50\nBob,p & q,70\n",
     "names.csv": "judge,event,probability\nAnn,p & q?,0.9\nBob,p & q?,0.4\n",
+    "odd.csv": "Name;Risk;Chance\nAnn;p;0,9\nAnn;p & q;0,95\nBob;q;0,3\n",
     "laws.txt": "p -> q  # as always\nP(q) <= 0.8\n",
     "weights.csv": "judge,weight\nAnn,0.3\nBob,1.7\n",
     "past.csv": "judge,event,probability,outcome\nAnn,x,0.9,1\nAnn,y,0.7,0\nBob,x,0.4,1\nBob,y,0.2,0\n",
@@ -33,6 +35,7 @@ RUNS = {
         *("panel.csv", "--weights", "weights.csv", "--weighting", "consensus", "--history", "past.csv"),
         *("--method", "dykstra"),
     ],
+    "a table as people have it": ["odd.csv", "--columns", "event=Risk,judge=Name", "--separator", "semicolon"],
     "pooled": ["panel.csv", "--method", "median"],
 }
 
@@ -74,3 +77,39 @@ def test_another_panel_or_other_weights_are_noticed(folder):
     save_certificate(page, folder)
     (folder / "past.csv").write_text(FILES["past.csv"].replace("0.9", "0.8"), "utf-8")
     assert "the result was made from another panel" in printed_by(folder, verifying_code_of(page))
+
+
+@pytest.mark.parametrize("word", RUNS)
+def test_the_command_of_a_report_verifies_its_result(word, folder, monkeypatch, tmp_path):
+    found = CliRunner().invoke(app, ["aggregate", *RUNS[word], "--report", "page.html"])
+    assert found.exit_code == 0, found.output
+    page = (folder / "page.html").read_text("utf-8")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in FILES:
+        shutil.copy(folder / name, elsewhere)
+    save_certificate(page, elsewhere)
+    monkeypatch.chdir(elsewhere)
+    program, *words = shlex.split(command_of(page))
+    assert program == "coherently"
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.output.splitlines()[0]) == (0, "Every promise that could be checked is kept.")
+    record = json.loads((elsewhere / "certificate.json").read_text("utf-8"))
+    record["forecasts"][0]["weight"] += 1e-3
+    (elsewhere / "certificate.json").write_text(json.dumps(record), "utf-8")
+    assert CliRunner().invoke(app, words).exit_code == 1
+
+
+def test_the_page_of_a_check_says_how_its_result_is_verified(folder):
+    words = ["check", "panel.csv", "--laws", "laws.txt", "--weights", "weights.csv", "--report", "page.html"]
+    for more in ([], ["--judge", "Ann"]):
+        assert CliRunner().invoke(app, [*words, *more]).exit_code == 1
+        page = (folder / "page.html").read_text("utf-8")
+        save_certificate(page, folder)
+        printed = printed_by(folder, verifying_code_of(page))
+        assert printed.startswith("<Verification: every promise that could be checked is kept"), printed
+
+
+def command_of(page):
+    (found,) = [node for node in parse(page).iter("pre") if node.get("class") == "command"]
+    return "".join(found.itertext())

@@ -69,6 +69,12 @@ def whole_partitions(rng):
             for b in ("", "~")
         ],
         [
+            ("q", lambda w: w["q"]),
+            ("s", lambda w: w["s"]),
+            ("q & s", lambda w: w["q"] and w["s"]),
+            ("q | s", lambda w: w["q"] or w["s"]),
+        ],
+        [
             *((f"r = {v}", lambda w, v=v: w["r"] == v) for v in VALUES[:3]),
             *(
                 (f"r in {{{', '.join(pair)}}}", lambda w, pair=pair: w["r"] in pair)
@@ -116,9 +122,25 @@ def exclusive_sets(truth):
     return [(members, bool(union.all())) for members, union in sets if len(members) > 1]
 
 
-def keeps(sets, whole, top):
-    """Whether whole numbers out of `top` keep the sums of all sets."""
+def balanced_fours(truth):
+    """All two events or complements that, in every world, are true as often as two others."""
+    literals = np.hstack([truth, ~truth]).astype(int)
+    pairs = [(i, j, literals[:, i] + literals[:, j]) for i, j in combinations(range(2 * truth.shape[1]), 2)]
+    by_sum = {}
+    for i, j, total in pairs:
+        by_sum.setdefault(total.tobytes(), []).append((i, j))
+    return [(one, other) for same in by_sum.values() for one, other in combinations(same, 2)]
+
+
+def keeps(sets, whole, top, fours=()):
+    """Whether whole numbers out of `top` keep the sums of all sets, and two add up to two others where they must."""
     count = len(whole)
+
+    def shown(i):
+        return whole[i] if i < count else top - whole[i - count]
+
+    if any(sum(map(shown, one)) != sum(map(shown, other)) for one, other in fours):
+        return False
     for members, covering in sets:
         total = sum(whole[i] if i < count else top - whole[i - count] for i in members)
         if total > top or (covering and total != top):
@@ -140,7 +162,7 @@ def check_rounding(seed, count, most=7):
     refined = 0
     for _ in range(count):
         panel, truth, value = random_panel(rng, most)
-        sets = exclusive_sets(truth)
+        sets, fours = exclusive_sets(truth), balanced_fours(truth)
         for digits in (0, 1, 2, 4):
             shown = rounded(pose(panel), value, digits)
             top = 10**shown.digits
@@ -148,14 +170,14 @@ def check_rounding(seed, count, most=7):
             beside = neighbours(value, top)
             assert np.allclose(shown.value * top, whole, atol=1e-6)
             assert all(w in own for w, own in zip(whole, beside, strict=True)), (value, shown)
-            assert keeps(sets, whole, top), (panel.written.text, value, shown)
+            assert keeps(sets, whole, top, fours), (panel.written.text, value, shown)
             # No choice of neighbours with fewer digits keeps all, and none of these is nearer.
             for fewer in range(digits, shown.digits):
                 refined += 1
                 grid = 10**fewer
-                assert not any(keeps(sets, choice, grid) for choice in product(*neighbours(value, grid)))
+                assert not any(keeps(sets, choice, grid, fours) for choice in product(*neighbours(value, grid)))
             apart = np.abs(np.array(whole) - value * top).sum()
             for choice in product(*beside):
                 if np.abs(np.array(choice) - value * top).sum() < apart - 1e-5:
-                    assert not keeps(sets, choice, top), (value, whole, choice)
+                    assert not keeps(sets, choice, top, fours), (value, whole, choice)
     return refined

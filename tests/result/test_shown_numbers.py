@@ -156,3 +156,16 @@ def test_shown_changes_have_the_direction_of_the_true_ones(seed):
         np.testing.assert_allclose(found.change, found.probability - found.raw, atol=1e-12)
         assert (np.abs(found.raw - raw) < 10.0**-found.digits).all()
         assert (np.abs(found.probability - value) < 10.0**-found.digits).all()
+
+
+def test_both_and_at_least_one_add_up_to_the_two_events():
+    # Each by itself: 39, 32, 14 and 58, though 39 and 32 less 14 make 57.
+    found = shown(["n", "t", "n & t", "n | t"], [0.394, 0.3235, 0.1421, 0.5754], 2)
+    n, t, both, either = np.rint(100 * found.value).astype(int).tolist()
+    assert (found.digits, n + t) == (2, both + either)
+
+
+def test_overlaps_of_complements_add_up_too():
+    found = shown(["n", "t", "n & ~t", "n | ~t"], [0.3940, 0.3235, 0.2519, 0.8186], 2)
+    n, t, one, other = np.rint(100 * found.value).astype(int).tolist()
+    assert n + (100 - t) == one + other

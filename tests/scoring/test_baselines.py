@@ -121,7 +121,11 @@ def test_weights_are_found_once(panel):
 
     found = co.compare(panel, [("linear", counting), ("exact", counting)], bootstrap=0)
     assert len(asked) == 1
-    assert found.rows[-1].note == found.rows[-2].note == "Judges are weighted by counting, from 1 (j0) to 6 (j5)."
+    assert (
+        found.rows[-1].note
+        == found.rows[-2].note
+        == "Judges are weighted by counting. Weights go from 1 (j0) to 6 (j5)."
+    )
 
 
 def test_a_note_names_the_methods_without_a_probability():
@@ -149,5 +153,5 @@ def test_what_is_no_pair_is_refused(panel, pair, message):
 
 
 def test_weights_that_do_not_fit_the_panel_are_refused(panel):
-    with pytest.raises(co.PanelError, match="has no weight for the judge"):
+    with pytest.raises(co.PanelError, match="has no weight for any judge of the panel"):
         co.compare(panel, [("exact", {"nobody": 1})])

@@ -133,14 +133,18 @@ def test_joint_scores_of_files_count_laws_and_shared_questions():
     assert found.joint[0] > found.arbitrage.sum()
 
 
-def test_a_panel_has_joint_scores_alone():
+def test_a_panel_counts_every_answer_in_the_joint_score():
     rows = [("Ann", "p", 0.6), ("Ann", "~p", 0.6), ("Ann", "p", 0.6), ("Bob", "p", 0.3)]
     found = co.consistency(co.Panel.from_records(rows))
     assert found.judges == ("Ann", "Bob")
     # Two forecasts of 0.6 and one of 0.4: the least sum of divergences, by the geometric means.
     expected = -3 * math.log((0.6 * 0.6 * 0.4) ** (1 / 3) + (0.4 * 0.4 * 0.6) ** (1 / 3))
     np.testing.assert_allclose(found.joint, [expected, 0.0], atol=1e-9)
-    assert len(found.frame()) == 0
+    assert found.answers.tolist() == [3, 1]
+    # The check has one answer per event: both forecasts of p are 0.6.
+    assert [(item.judge, item.check, dict(item.answers)) for item in found.tuples] == [
+        ("Ann", "Neg", {"P": 0.6, "not_P": 0.6})
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,10 @@
+import itertools
+import re
+from collections import Counter
+
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 import coherently as co
 from tests.panels import TABLE_2, TABLE_3, WORLDS
@@ -105,3 +110,78 @@ def test_a_result_of_another_panel_is_refused():
 def test_a_clip_out_of_range_is_refused():
     with pytest.raises(co.MethodError, match=r"clip is 0\.5"):
         co.score(co.Panel.from_records(TABLE_2, outcomes={"p": 1}), clip=0.5)
+
+
+def left_out(panel, cluster=None):
+    """Half the 95% interval of each judge's Brier score and of their mean, by leaving out variables one by one."""
+    outcome, place = panel.written.outcome[panel.event_index], {name: i for i, name in enumerate(panel.judges)}
+    texts = [panel.written.text[i] for i in panel.event_index]
+    about = [frozenset([cluster(t)] if cluster else re.findall(r"\w+", t)) for t in texts]
+    judge, lost = panel.judge_index, np.square(panel.probability - outcome)
+
+    def means(kept):
+        return np.array([lost[kept & (judge == j)].mean() for j in place.values()])
+
+    def variance(mine, statistic):
+        units = sorted({unit for i in np.flatnonzero(mine) for unit in about[i]})
+        whole = statistic(np.ones(len(lost), bool))
+        moves = [statistic(np.array([unit not in own for own in about])) - whole for unit in units]
+        sets = {own for i, own in enumerate(about) if mine[i]}
+        by_set = {own: statistic(np.array([own != other for other in about])) - whole for own in sets}
+        spread = (len(units) - 1) / len(units) * np.sum((np.array(moves) - np.mean(moves)) ** 2)
+        twice = sum((len(own) - 1) * move**2 for own, move in by_set.items())
+        return max(spread - twice, sum(move**2 for move in by_set.values()))
+
+    def freedom(weight):
+        load = Counter()
+        for own, mine in zip(about, weight, strict=True):
+            load.update(dict.fromkeys(own, mine) if mine else {})
+        held = np.array(list(load.values()))
+        return held.sum() ** 2 / np.sum(held**2) - 1
+
+    halves = []
+    for j in place.values():
+        spread = variance(judge == j, lambda kept, j=j: means(kept)[j])
+        halves.append(stdtrit(freedom((judge == j).astype(float)), 0.975) * np.sqrt(spread))
+    share = 1 / np.bincount(judge)[judge]
+    mean = variance(np.ones(len(lost), bool), lambda kept: means(kept).mean())
+    return [*halves, stdtrit(freedom(share), 0.975) * np.sqrt(mean)]
+
+
+@pytest.mark.parametrize("cluster", [None, lambda text: text[-1]], ids=["variables", "clusters"])
+def test_intervals_are_those_of_leaving_out_variables_or_clusters(cluster):
+    rng = np.random.default_rng(5)
+    names = [f"x{i}{'abcdefg'[i % 7]}" for i in range(21)]
+    events = names if cluster else [*names[:9], *(f"{a} & {b}" for a, b in itertools.pairwise(names[:9]))]
+    rows = [(judge, event, float(rng.random())) for judge in "ABC" for event in events if rng.random() < 0.9]
+    panel = co.Panel.from_records(rows, outcomes={name: bool(rng.random() < 0.5) for name in names})
+    scores = co.score(panel, confidence=0.95, cluster=cluster)
+    expected = left_out(panel, cluster)
+    value = np.append(scores.brier, scores.average()["brier"])
+    np.testing.assert_allclose(scores.intervals.low["brier"], np.maximum(value - expected, 0.0), atol=1e-9)
+    np.testing.assert_allclose(scores.intervals.high["brier"], np.minimum(value + expected, 1.0), atol=1e-9)
+    assert scores.intervals.variables == (7 if cluster else 9)
+    np.testing.assert_array_equal(scores.frame()["brier_low"], scores.intervals.low["brier"][:-1])
+    np.testing.assert_array_equal(scores.brier, co.score(panel).brier)
+
+
+def test_intervals_need_five_independent_variables():
+    rows = [(judge, f"x{i}", 0.3) for judge, count in (("few", 4), ("enough", 5)) for i in range(count)]
+    panel = co.Panel.from_records(rows, outcomes={f"x{i}": i % 2 for i in range(5)})
+    low = co.score(panel, confidence=0.95).intervals.low["brier"]
+    assert np.isnan(low).tolist() == [True, False, False]
+    assert np.isnan(co.score(panel, cluster=lambda _: "one").intervals.low["brier"]).all()
+
+
+def test_an_aggregate_has_the_interval_of_its_events():
+    rows = [(judge, f"x{i}", 0.03 * i + 0.2 * (judge == "B")) for judge in "AB" for i in range(12)]
+    panel = co.Panel.from_records(rows, outcomes={f"x{i}": i % 3 == 0 for i in range(12)})
+    result = co.aggregate(panel, "linear")
+    found = co.score(panel, result, confidence=0.9)
+    probability, outcome = result.solution.value, panel.written.outcome
+    lost = np.square(probability - outcome)[np.unique(panel.event_index)]
+    half = stdtrit(len(lost) - 1, 0.95) * lost.std(ddof=1) / np.sqrt(len(lost) - 1)  # the least of V_events
+    np.testing.assert_allclose(found.intervals.high["brier"], [lost.mean() + half] * 2)
+    assert found.intervals.confidence == 0.9
+    with pytest.raises(co.MethodError, match="confidence is 1; it must lie between 0 and 1"):
+        co.score(panel, confidence=1)

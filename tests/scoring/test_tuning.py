@@ -8,12 +8,13 @@ import pytest
 
 import coherently as co
 from coherently.errors import MethodError, PanelError
-from coherently.problem import pose
-from coherently.scoring.tuning.blocks import FOLDS, components_of, make_blocks
-from coherently.scoring.tuning.judge_skill import judge_losses
+from coherently.problem import components_of, pose
+from coherently.problem.pool_kinds import OPTIONS, PLAIN_KINDS, POOL_WORDS, pool_words
+from coherently.scoring.tuning.blocks import FOLDS, make_blocks
+from coherently.scoring.tuning.judge_skill import COMMON, error_weights, judge_losses
 from coherently.scoring.tuning.learned_recipe import FoldOptions, Kitchen, out_of_fold
 from coherently.scoring.tuning.lines import START, fitted_line
-from coherently.scoring.tuning.trials import priors, shares_of
+from coherently.scoring.tuning.trials import FIXED_PRIOR, shares_of
 from coherently.solve import Budget
 
 
@@ -181,24 +182,86 @@ def test_weights_of_judges_against_their_definition():
     assert judge_losses(pose(panel), outcome).weights(4.0) == pytest.approx(list(weights.values()), rel=1e-12)
 
 
+def test_weights_by_errors_minimise_the_expected_loss_of_the_average():
+    """Against the definition, for random shares: none errs less, but for the gap."""
+    panel = drawn(5, groups=10, judges=4)
+    panel = panel.select(np.arange(len(panel)) % 5 != 0)
+    outcome = panel.written.outcome.astype(float)
+    outcome[::4] = np.nan
+    error = np.full((4, len(outcome)), np.nan)
+    error[panel.judge_index, panel.event_index] = panel.probability - outcome[panel.event_index]
+    pairs = [(i, j) for i in range(4) for j in range(4)]
+    products = {pair: error[pair[0]] * error[pair[1]] for pair in pairs}
+    kept = {pair: values[~np.isnan(values)] for pair, values in products.items()}
+    means = [np.concatenate([kept[p] for p in pairs if (p[0] == p[1]) == same]).mean() for same in (False, True)]
+    matrix = np.array(
+        [[(kept[i, j].sum() + COMMON * means[i == j]) / (len(kept[i, j]) + COMMON) for j in range(4)] for i in range(4)]
+    )
+    share = error_weights(pose(panel), outcome) / 4
+    assert share.sum() == pytest.approx(1.0, abs=1e-3)
+    least = share @ matrix @ share
+    for other in np.random.default_rng(0).dirichlet(np.ones(4), 300):
+        assert least <= 1.002 * (other @ matrix @ other)
+
+
+def test_of_judges_who_err_alike_none_counts_for_all():
+    """Five copies of a judge count about as one more judge does, where weights by scores count all five."""
+    rng = np.random.default_rng(1)
+    rows, outcomes = [], {}
+    for i in range(400):
+        outcomes[f"p{i}"] = int(rng.random() < 0.5)
+        near = 0.3 + 0.4 * outcomes[f"p{i}"]
+        alike, single = np.clip(near + 0.25 * rng.normal(size=2), 0.02, 0.98)
+        rows += [(f"Copy{j}", f"p{i}", float(alike)) for j in range(5)]
+        rows.append(("Single", f"p{i}", float(single)))
+    panel = co.Panel.from_records(rows, outcomes=outcomes)
+    outcome = panel.written.outcome.astype(float)
+    weight = dict(zip(panel.judges, error_weights(pose(panel), outcome), strict=True))
+    assert weight["Single"] > 2.5 * weight["Copy0"]
+    plain = dict(zip(panel.judges, judge_losses(pose(panel), outcome).weights(12.0), strict=True))
+    assert plain["Single"] < 1.5 * plain["Copy0"]
+
+
+def test_too_many_judges_are_not_compared_in_pairs():
+    rows = [(f"J{j}", f"p{i}", 0.4 + 0.1 * (j % 3)) for j in range(201) for i in range(4)]
+    panel = co.Panel.from_records(rows, outcomes={f"p{i}": i % 2 for i in range(4)})
+    assert error_weights(pose(panel), panel.written.outcome.astype(float)) is None
+    rows = list(co.tune(panel).scores.frame()["method"])
+    assert rows[-3:] == ["Default recipe", "Tuned pool", "Tuned recipe"]
+
+
 def test_shares_follow_losses_and_fall_back_to_priors():
-    prior = np.array([0.5, 0.5, 0.2])
     rng = np.random.default_rng(0)
     base = rng.random(40)
-    clear = np.stack([base, base + 0.5 + 0.01 * rng.random(40), base + 0.4 + 0.01 * rng.random(40)])
-    assert shares_of(clear, prior).tolist() == [1.0, 0.0, 0.0]
-    same = np.stack([base, base, base])
-    assert shares_of(same, prior) == pytest.approx(prior / prior.sum())
-    for none in (np.empty((3, 0)), clear[:, :1]):
-        assert shares_of(none, prior) == pytest.approx(prior / prior.sum())
-    noisy = base + 0.01 * rng.normal(size=(3, 40))
-    share = shares_of(noisy, np.ones(3))
-    assert np.argmax(share) == np.argmin(noisy.sum(axis=1))
+    chance = 0.01 * rng.random((2, 40))
+    better, worse = np.stack([base - 0.4 + chance[0], base]), np.stack([base + 0.3, base + 0.4 + chance[1]])
+    assert shares_of(base[None] + np.zeros((2, 1)), better, 40)[2] > 0.99
+    assert shares_of(base[None] + np.zeros((2, 1)), worse, 40) == pytest.approx([*FIXED_PRIOR, 0, 0])
+    for none in (np.empty((2, 0)), better[:, :1]):
+        share = shares_of(np.zeros((2, none.shape[1])), none, 8)
+        assert share[:2] / share[:2].sum() == pytest.approx(FIXED_PRIOR)
+        assert share[2:].sum() < 0.05
 
 
-def test_one_component_teaches_nothing():
-    assert priors(2, 1)[2:].sum() == 0
-    assert priors(2, 2)[2:].sum() < priors(2, 50)[2:].sum() < 0.5
+def test_half_of_the_shares_are_learned_at_one_standard_error():
+    rng = np.random.default_rng(3)
+    base, chance = rng.random(400), rng.normal(size=400)
+    chance = (chance - chance.mean()) / chance.std(ddof=1)
+    learned = []
+    for errors in (-1.0, 0.0, 1.0, 2.0):
+        gain = chance / 20 + errors * (1 + 3 / 399) / 400 / 1.0  # sum: errors, in standard errors of it
+        share = shares_of(np.stack([base, base]), (base - gain)[None], 400)
+        learned.append(share[2])
+    assert learned[0] < 0.05
+    assert learned[1] < 0.1
+    assert learned[2] == pytest.approx(0.5, abs=0.01)
+    assert learned[3] > 0.9
+
+
+def test_one_group_teaches_nothing():
+    shares = [shares_of(np.full((2, 2), 0.3), np.full((1, 2), 0.3), groups)[2] for groups in (1, 2, 50)]
+    assert shares[0] == 0
+    assert shares[1] <= shares[2] < 0.5
 
 
 def test_the_default_recipe_is_among_the_trials():
@@ -253,7 +316,8 @@ def turned_at(kitchen, when, times):
 def test_over_time_equal_times_do_not_teach_each_other(dates):
     """Outcomes at a time and after it, turned round, change no answer at that time, however few times there are.
 
-    A single earlier time teaches nothing: all of its events may share a shock.
+    A single earlier time teaches nothing, for all of its events may share a shock; nor do two, of which only the later
+    one could be scored.
     """
     times = np.sort(np.random.default_rng(dates).integers(0, dates, 60))
     panel = at_times(drawn(3, groups=60, judges=3, timid=2.0, slant=0.5), times)
@@ -266,7 +330,7 @@ def test_over_time_equal_times_do_not_teach_each_other(dates):
         assert np.array_equal(before[times[group] <= when], after[times[group] <= when])
         last = out_of_fold(turned_at(kitchen, times[times < when], times))[0]
         moved += not np.array_equal(before[times[group] >= when], last[times[group] >= when])
-    assert bool(moved) == (dates > 2)
+    assert bool(moved) == (dates > 3)
 
 
 def test_folds_lie_in_the_order_of_time():
@@ -349,7 +413,8 @@ def renamed(panel, prefix, judge="J"):
 
 def test_a_history_with_other_events_teaches_and_says_what_that_means():
     """A pool and a line carry over to other events by design; that the events differ is said, and what it means."""
-    past, now = drawn(6, groups=40, timid=2.0), renamed(drawn(7, groups=5, timid=2.0), "x")
+    past = drawn(6, groups=60, timid=2.0, slant=0.5)
+    now = renamed(drawn(7, groups=5, timid=2.0, slant=0.5), "x")
     tuned = co.tune(now, history=past)
     assert tuned.is_learned
     assert tuned.recipe == co.tune(past).recipe
@@ -452,3 +517,13 @@ def test_wrong_arguments_are_refused():
         co.tune(panel, over="time")
     with pytest.raises(PanelError, match="takes a Panel"):
         co.tune("panel.csv")
+
+
+def test_the_rows_are_the_pools_of_the_registry():
+    """Each kind that assumes nothing has a row, and the rows that a reader looks for are always there."""
+    scores = co.tune(drawn(8, groups=12)).scores
+    expected = [pool_words(kind)[0] for kind in PLAIN_KINDS]
+    assert list(scores.methods) == ["Raw", *expected, "Exact", "Default recipe", "Tuned pool", "Tuned recipe"]
+    assert list(scores.frame()["method"]) == list(scores.methods)
+    assert set(POOL_WORDS) == set(OPTIONS)
+    assert pool_words("newcomer")[0] == "Pool (newcomer)"

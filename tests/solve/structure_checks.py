@@ -5,6 +5,7 @@ against the solver for any component, and against a conic solver over all worlds
 """
 
 import warnings
+from itertools import combinations
 
 import cvxpy as cp
 import numpy as np
@@ -15,9 +16,12 @@ from coherently.problem.spaces.enumerated import possible_worlds
 from coherently.solve.budget import Budget
 from coherently.solve.component.component_solver import solve_by_worlds
 from coherently.solve.component.objective import goal_of, sides_at
+from coherently.solve.component.planes import savings
 from coherently.solve.component.structure.exclusive_values import exclusive_values, solve_exclusive
+from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.literal_order import literal_order
 from coherently.solve.component.structure.structure_rules import solve_by_structure, solve_order
+from coherently.solve.component.structure.world_shares import solve_shares
 from tests.truth import holds
 
 LOSSES = ("brier", "log", "spherical")
@@ -51,7 +55,10 @@ def exclusive(rng, most=9):
         values = [f"v{i}" for i in range(count)]
         return [f"x = {value}" for value in values], ["variable x: " + ", ".join(values)]
     names = [f"e{i}" for i in range(count)]
-    return names, [f"{rng.choice(['exactly', 'at_most'])}(1; {', '.join(names)})"]
+    if rng.random() < 0.5:
+        return names, [f"{rng.choice(['exactly', 'at_most'])}(1; {', '.join(names)})"]
+    pairs = [f"~({a} & {b})" if rng.random() < 0.5 else f"{b} -> ~{a}" for a, b in combinations(names, 2)]
+    return names, [*pairs, " | ".join(names)] if rng.random() < 0.5 else pairs
 
 
 def ordered(rng, most=9):
@@ -95,7 +102,27 @@ def bins(rng, most=5):
     return texts, [*(f"variable {name}: number" for name in names), *laws]
 
 
-STRUCTURED = {"exclusive": exclusive, "ordered": ordered, "ladder": ladder, "bins": bins}
+def tied(rng, most=9):
+    """Values, a ladder or bins, tied to a few other variables or to each other by events and laws."""
+    made = [PLAIN[str(rng.choice(["exclusive", "ladder", "bins"]))](rng, most=min(most, 6))]
+    if rng.random() < 0.3:
+        made.append(([f"u = v{i}" for i in range(3)], ["variable u: v0, v1, v2, v3"]))
+    texts, laws = [text for some, _ in made for text in some], [law for _, some in made for law in some]
+    beside = list("xyz"[: int(rng.integers(1, 4))])
+    parts = [f"({text})" for text in texts] + [letter for letter in beside for _ in range(3)]
+
+    def compound():
+        a, b, c = (("~" if rng.random() < 0.3 else "") + str(one) for one in rng.choice(parts, 3))
+        return str(rng.choice([f"{a} & {b}", f"{a} | {b}", f"{a} | {b} & {c}", f"{a} & {b} & {c}", f"{a} ^ {b}"]))
+
+    more = [compound() for _ in range(int(rng.integers(1, 4)))] + [one for one in beside if rng.random() < 0.5]
+    if rng.random() < 0.6:
+        laws = laws + [f"{compound()} -> {rng.choice(parts)}" for _ in range(int(rng.integers(1, 3)))]
+    return texts + more, laws
+
+
+PLAIN = {"exclusive": exclusive, "ordered": ordered, "ladder": ladder, "bins": bins}
+STRUCTURED = {**PLAIN, "tied": tied}
 
 
 def components(panel, loss):
@@ -111,9 +138,12 @@ def check_claims(part):
     if worlds is None:
         return None
     truth = holds(part, worlds)
-    values, order = exclusive_values(part), literal_order(part)
+    values, order, listed = exclusive_values(part), literal_order(part), listed_worlds(part, MOST_WORLDS)
     costs = np.sin(np.arange(1.0, len(part) + 1))
-    for claim in (values, order):
+    assert np.array_equal(holds(part, listed.worlds), listed.truth), "an event is not what it says"
+    assert len(np.unique(listed.truth, axis=0)) == len(listed), "worlds that nothing tells apart"
+    assert np.array_equal(np.unique(truth, axis=0), np.unique(listed.truth, axis=0)), "a world is missing or impossible"
+    for claim in (values, order, listed):
         if claim is not None:
             least = (truth @ costs).min()
             assert least - 1e-12 <= claim.least(costs) <= least, "not the least sum of all worlds"
@@ -200,18 +230,26 @@ def by_all_worlds(part, loss):
     return part.weight.max() * float(w @ loss.divergence(truth.T @ own, q))
 
 
+SOLVERS = {"exclusive": solve_exclusive, "tied": solve_shares}
+SOLVERS = {kind: SOLVERS.get(kind, solve_order) for kind in STRUCTURED}
+
+
 def check_structure(kind, seed, count, conic=0.1):
     """Every component of a structure is recognised, and its answer agrees; returns the largest relative difference."""
     rng, worst = np.random.default_rng(seed), 0.0
     for _ in range(count):
         texts, laws = STRUCTURED[kind](rng)
-        panel = co.Panel.from_records(forecasts(rng, texts), laws=laws)
+        try:
+            panel = co.Panel.from_records(forecasts(rng, texts), laws=laws)
+        except co.CoherentlyError:  # laws that leave no world
+            continue
         loss = find_loss(str(rng.choice(LOSSES)))
         for part, goal in components(panel, loss):
             check_claims(part)
-            solver = solve_exclusive if kind == "exclusive" else solve_order
-            answer = solver(part, goal, Budget())
+            answer = SOLVERS[kind](part, goal, Budget())
             if answer is None:
+                known = listed_worlds(part, MOST_WORLDS) if kind == "tied" else literal_order(part)
+                assert known is not None, "a structure is not recognised"
                 check_left_alone(part, goal)
                 continue
             worst = max(worst, check_answer(part, goal, answer))
@@ -224,10 +262,22 @@ def check_structure(kind, seed, count, conic=0.1):
 
 def check_left_alone(part, goal):
     """What doubles cannot say of levels is left to the other solver: an event that the log loss drives to an end."""
-    assert literal_order(part) is not None, "a structure is not recognised"
     x = solve_by_worlds(part, goal, CLOSELY).x[part.weight > 0]
     assert goal.loss.name == "log", "a structure is not solved"
     assert np.minimum(x, 1 - x).min() < 1e-11, "a structure is not solved"
+
+
+def check_shares(part, goal):
+    """Listed worlds give an answer like that of the other solver, or none: with pins and intervals never."""
+    answer = solve_shares(part, goal, Budget())
+    if len(part.terms.intervals) or len(part.terms.limits):
+        assert answer is None
+    elif answer is not None:
+        check_answer(part, goal, answer)
+        if goal.loss.is_quadratic and not goal.is_quadratic:
+            plane = savings(goal, sides_at(answer.x))
+            least = (holds(part, possible_worlds(part, MOST_WORLDS)) @ plane.coefficients).min() + plane.constant
+            assert least - 1e-9 <= answer.saved <= least + 1e-12
 
 
 def spoiled(rng, texts, laws):
@@ -237,7 +287,7 @@ def spoiled(rng, texts, laws):
     a, b, c = (str(name) for name in rng.choice(names, 3))
     extra = str(rng.choice([f"{a} & {b}", f"{a} | {b}", f"({a}) ^ ({b})", f"{a} & ~({c})", f"{a} & z", "z", "z | y"]))
     kind = rng.integers(7)
-    laws = list(laws)
+    laws = [law for law in laws if not law.startswith("~(") or rng.random() < 0.9]
     if kind == 0:
         rows.append(("B", extra, probability(rng), 1.0, None, None))
     elif kind == 1:
@@ -273,6 +323,8 @@ def check_near_misses(seed, count):
             continue
         for part, goal in parts:
             claim = check_claims(part)
+            if claim is not None and rng.random() < 0.25:
+                check_shares(part, goal)
             if claim in (None, (None, None)):
                 assert claim is None or solve_by_structure(part, goal, Budget()) is None
                 continue

@@ -99,7 +99,7 @@ def test_the_paper_s_size_under_the_log_loss():
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::coherently.CoherentlyNote")
 def test_forecasts_of_0_and_1_with_any_weights_are_certified(seed):
     rng = np.random.default_rng(seed)
     for _ in range(30):

@@ -7,10 +7,17 @@ import pytest
 
 import coherently as co
 from coherently.errors import MethodError
+from coherently.problem import pose
 from coherently.solve import Promise, promises_of
+from coherently.solve.methods.judge_factors import signal_factors
+from coherently.solve.methods.judge_noise import noise_share
+from coherently.solve.methods.recipe import POOLS
+from coherently.solve.methods.recipe_words import POOL_STEPS
 
 ROWS = [("A", "p", 0.6), ("B", "p", 0.8), ("C", "p", 0.7), ("A", "p & q", 0.5), ("B", "p & q", 0.7), ("C", "q", 0.4)]
 PANEL = co.Panel.from_records(ROWS)
+
+EXACT = co.Exact()
 
 
 def sigmoid(z):
@@ -65,9 +72,10 @@ def test_one_certain_judge_does_not_outvote_many_in_a_log_pool():
 def test_only_a_line_breaks_the_promise_to_keep_coherent_forecasts():
     assert Promise.KEEPS_COHERENT in promises_of(co.Recipe())
     assert Promise.KEEPS_COHERENT not in promises_of(co.Recipe(exponent=1.2))
+    assert Promise.KEEPS_COHERENT not in promises_of(co.Recipe(log_share=0.5))
 
 
-HEAD = {"format": "coherently-recipe", "version": 3}
+HEAD = {"format": "coherently-recipe", "version": 4}
 
 
 @pytest.mark.parametrize("then", [None, co.Exact(time_limit=7.0), co.AlternatingProjections(groups="pairs")])
@@ -83,13 +91,13 @@ def test_plain_values_lead_back_to_the_recipe(then, tmp_path):
     [
         ([], "the recipe is \\[\\]; it must be a JSON object"),
         ({"recipe": 2}, "the field format is missing"),
-        (HEAD | {"version": 4}, "reads 'coherently-recipe', version 3, and the earlier version 1, 2"),
-        (HEAD | {"format": "coherently-panel"}, "the record is 'coherently-panel', version 3"),
+        (HEAD | {"version": 5}, "reads 'coherently-recipe', version 4, and the earlier version 1, 2, 3"),
+        (HEAD | {"format": "coherently-panel"}, "the record is 'coherently-panel', version 4"),
         ({"recipe": 1, "power": 2}, "the field power is not one of a recipe; the fields are format, version, pool"),
         (HEAD | {"power": 2}, "the field power is not one of a recipe"),
         ({"recipe": 1, "exponent": "much"}, "exponent is 'much'; it must be a finite number"),
         ({"recipe": 1, "pool": 3}, "pool is 3; it must be a text"),
-        ({"recipe": 1, "pool": "geometric"}, "pool is 'geometric'; it must be one of linear, trimmed"),
+        ({"recipe": 1, "pool": "geometric"}, "pool is 'geometric'; it must be one of mixed, linear, trimmed"),
         ({"recipe": 1, "exponent": -1}, "exponent is -1"),
         ({"recipe": 1, "then": "exact"}, "then is 'exact'; it must be null or an object"),
         ({"recipe": 1, "then": {}}, r"the field then\.method is missing"),
@@ -146,7 +154,9 @@ def test_consensus_against_its_definition():
     weight = {f"J{j}": (np.median(list(distance.values())) / distance[j]) ** 0.5 for j in range(5)}
     listed = co.Recipe("log", consensus=0, judges=weight, then=None)
     np.testing.assert_allclose(
-        co.aggregate(panel, co.Recipe(then=None)).solution.value, co.aggregate(panel, listed).solution.value, atol=1e-12
+        co.aggregate(panel, co.Recipe("log", consensus=0.5, then=None)).solution.value,
+        co.aggregate(panel, listed).solution.value,
+        atol=1e-12,
     )
 
 
@@ -165,8 +175,11 @@ def test_a_blend_is_the_mean_log_odds_of_its_parts():
     [
         ({"judges": {"A": 0.0}}, "the judge 'A' counts 0 times; a recipe needs a number above 0"),
         ({"consensus": -1.0}, "consensus is -1.0; it must be a number of 0 or more"),
+        ({"signal": -1.0}, "signal is -1.0; it must be a number of 0 or more"),
+        ({"log_share": 1.5}, "log_share is 1.5, and the pool mixed; only the pool mixed has one, from 0 to 1"),
+        ({"pool": "log", "log_share": 0.5}, "log_share is 0.5, and the pool log; only the pool mixed has one"),
         ({"pool": "blend"}, "the pool is blend, with 0 parts"),
-        ({"parts": ((1.0, co.Recipe(then=None)),)}, "the pool is log, with 1 parts; only a blend has parts"),
+        ({"parts": ((1.0, co.Recipe(then=None)),)}, "the pool is mixed, with 1 parts; only a blend has parts"),
         ({"pool": "blend", "parts": ((0.0, co.Recipe(then=None)),)}, "the share of a part is 0"),
         ({"pool": "blend", "parts": ((1.0, co.Recipe()),)}, "it must be a recipe with then=None"),
     ],
@@ -174,6 +187,148 @@ def test_a_blend_is_the_mean_log_odds_of_its_parts():
 def test_bad_weights_and_parts_are_refused(options, message):
     with pytest.raises(MethodError, match=message):
         co.Recipe(**options)
+
+
+def slow_signal(rows, clip=0.02):
+    """Weights by signal in loops, of rows of judge, event and probability; each event is a component of its own."""
+    judges, events = sorted({j for j, _, _ in rows}), sorted({e for _, e, _ in rows})
+    z = {(j, e): logit(min(max(p, clip), 1 - clip)) for j, e, p in rows}
+    weight = dict.fromkeys(judges, 1.0)
+    for _ in range(100):
+        others = {}
+        for j, e in z:
+            rest = [k for k in judges if k != j and (k, e) in z]
+            if rest:
+                others[j, e] = sum(weight[k] * z[k, e] for k in rest) / sum(weight[k] for k in rest)
+        spread = np.mean([t * t for t in others.values()])
+        common = sum(others[key] * z[key] for key in others) / sum(t * t for t in others.values())
+        slope = {}
+        for j in judges:
+            own = [key for key in others if key[0] == j]
+            slope[j] = (sum(others[k] * z[k] for k in own) + 10 * common * spread) / (
+                sum(others[k] ** 2 for k in own) + 10 * spread
+            )
+        apart = {key: (z[key] - slope[key[0]] * others[key]) ** 2 for key in others}
+        mean = np.mean(list(apart.values()))
+        new = {}
+        for j in judges:
+            own = [key for key in others if key[0] == j]
+            new[j] = max(slope[j], 0.02) / ((sum(apart[k] for k in own) + 10 * mean) / (len(own) + 10))
+        middle = np.median(list(new.values()))
+        number = {j: sum((j, e) in z for e in events) for j in judges}
+        new = {j: (new[j] / middle) ** ((number[j] - 1) / (number[j] + 3)) for j in judges}
+        change = max(abs(math.log(new[j] / weight[j])) for j in judges)
+        weight = {j: math.sqrt(weight[j] * new[j]) for j in judges}
+        if change < 1e-6:
+            break
+    return weight
+
+
+def noisy_rows(seed, judges=6, events=9):
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(0, 1.5, events)
+    return [
+        (f"J{j}", f"p{i}", sigmoid(truth[i] * (0.5 + 0.2 * j) + 0.3 * (judges - j) * rng.normal()))
+        for j in range(judges)
+        for i in range(events)
+        if rng.random() < 0.9
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_by_signal_against_their_definition(seed):
+    rows = noisy_rows(seed)
+    panel, listed = co.Panel.from_records(rows), slow_signal(rows)
+    for pool in ("linear", "log"):
+        found = co.aggregate(panel, co.Recipe(pool, signal=1, then=None)).solution.value
+        expected = co.aggregate(panel, co.Recipe(pool, judges=listed, then=None)).solution.value
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_who_repeats_a_forecast_carries_no_more_signal():
+    rows = noisy_rows(0)
+    again = [row for row in rows for _ in range(4 if row[0] == "J0" else 1)]
+    one, many = (co.Panel.from_records(each) for each in (rows, again))
+    weights = [signal_factors(pose(panel), 0.02) for panel in (one, many)]
+    np.testing.assert_allclose(weights[0], weights[1], rtol=1e-9)
+
+
+def test_forecasts_of_one_component_show_no_signal():
+    rows = [(f"J{j}", text, 0.2 + 0.1 * j) for j in range(4) for text in ("p & q", "q & r", "p | r")]
+    assert signal_factors(pose(co.Panel.from_records(rows)), 0.02).tolist() == [1.0] * 4
+
+
+def test_the_mixed_pool_is_a_mean_of_the_linear_and_a_bold_pool():
+    rows = noisy_rows(4)
+    panel = co.Panel.from_records(rows)
+    plain, log = (co.aggregate(panel, co.Pool(kind)).solution.value for kind in ("linear", "log"))
+    bold = np.array([sigmoid(1.2 * logit(min(max(p, 0.01), 0.99))) for p in log])
+    for share in (0.0, 0.3, 1.0):
+        found = co.aggregate(panel, co.Recipe(log_share=share, signal=0, then=None)).solution.value
+        np.testing.assert_allclose(found, (1 - share) * plain + share * bold, atol=1e-12)
+
+
+def answers(seed, noise, views, judges=9, groups=12):
+    """Judges with views of their own (coherent) and with noise of their own (not coherent)."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for g in range(groups):
+        truth = rng.normal(0, 1, 2)
+        for j in range(judges):
+            p, q = (sigmoid(z) for z in truth + views * rng.normal(size=2))
+            for text, chance in ((f"p{g}", p), (f"q{g}", q), (f"p{g} & q{g}", p * q), (f"~p{g}", 1 - p)):
+                rows.append((f"J{j}", text, sigmoid(logit(chance) + noise * rng.normal())))
+    return co.Panel.from_records(rows)
+
+
+def test_noise_is_told_from_views():
+    """Coherent judges have no noise, whatever they disagree about; noisy ones have little else."""
+    assert noise_share(pose(answers(0, noise=0.0, views=1.0)), EXACT) < 1e-6
+    some, much = (noise_share(pose(answers(0, noise=noise, views=0.5)), EXACT) for noise in (0.3, 1.0))
+    assert 0.05 < some < much
+    assert noise_share(pose(answers(0, noise=1.0, views=0.0)), EXACT) > 0.8
+    unrelated = co.Panel.from_records([("A", "p", 0.2), ("B", "p", 0.8), ("A", "q", 0.7), ("B", "q", 0.1)])
+    assert noise_share(pose(unrelated), EXACT) == 0
+
+
+def test_noise_against_the_individual_answers():
+    """The definition, with each judge made coherent alone by another door."""
+    panel = answers(1, noise=0.4, views=0.4, judges=5, groups=6)
+    alone, mean = co.individual(panel, co.Exact()), co.aggregate(panel, "linear").solution.value
+    shares = []
+    for j in range(5):
+        own = panel.judge_index == j
+        noise = np.sum((panel.probability - alone.probability)[own] ** 2)
+        spread = np.sum((panel.probability - mean[panel.event_index])[own] ** 2) * 5 / 4
+        shares.append(min(1.0, 4 * noise / spread))
+    assert noise_share(pose(panel), EXACT) == pytest.approx(np.median(shares), rel=1e-3)
+
+
+def test_a_few_broken_judges_make_no_noise():
+    calm = answers(2, noise=0.0, views=0.5)
+    rows = list(zip([calm.judges[j] for j in calm.judge_index], calm.event_index, calm.probability, strict=True))
+    broken = [(j, calm.written.text[i], 0.9 if j in {"J0", "J1"} else p) for j, i, p in rows]
+    assert noise_share(pose(co.Panel.from_records(broken)), EXACT) < 1e-12
+
+
+def test_steps_say_what_a_recipe_does():
+    blend = co.Recipe("blend", parts=((1.0, co.Recipe("log", 1.4, -0.1, judges={"A": 2.0}, then=None)),))
+    said = " ".join(blend.as_dict()["steps"])
+    for part in ("Part 1, share 1", "the number in judges", "mean of the log-odds", "by 1.4 and add -0.1", "by exact"):
+        assert part in said
+    for pool in POOLS:
+        if pool != "blend":
+            assert pool in POOL_STEPS
+    assert "times the weighted mean of the others'" in " ".join(co.Recipe().steps)
+
+
+def test_version_3_means_what_it_meant():
+    old = {"format": "coherently-recipe", "version": 3}
+    assert co.Recipe.from_dict(old) == co.Recipe("log", consensus=0.5)
+    assert co.Recipe.from_dict(old | {"pool": "linear"}) == co.Recipe("linear")
+    part = {"share": 1.0, "pool": "log", "exponent": 1.5}
+    blend = co.Recipe.from_dict(old | {"pool": "blend", "parts": [part]})
+    assert blend.parts[0][1] == co.Recipe("log", 1.5, consensus=0.5, then=None)
 
 
 def test_what_earlier_versions_leave_out_means_what_it_meant():

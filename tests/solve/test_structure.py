@@ -1,6 +1,7 @@
 """Components that are solved by their structure: recognised rightly, and as near as by any other way."""
 
 import time
+from dataclasses import replace
 from threading import Event
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 import coherently as co
 from coherently.problem import find_loss, pose, split
 from coherently.solve.budget import Budget
-from coherently.solve.component.component_solver import solve_component
+from coherently.solve.component.component_solver import solve_by_worlds, solve_component
 from coherently.solve.component.objective import goal_of
+from coherently.solve.component.structure import barrier_path, structure_rules, world_shares
 from coherently.solve.component.structure.exclusive_values import exclusive_values
 from coherently.solve.component.structure.literal_order import literal_order
 from coherently.solve.component.structure.structure_rules import solve_by_structure
+from coherently.solve.component.structure.world_shares import solve_shares
 from tests.solve import structure_checks as checks
 
 ROUTES = {"closed form", "Newton's method on levels"}
@@ -76,6 +79,79 @@ def test_components_of_a_structure_are_recognised_and_solved_as_by_other_ways(ki
     assert checks.check_structure(kind, 1, 60) <= 1e-9
 
 
+@pytest.mark.parametrize("loss", ["brier", "log"])
+@pytest.mark.parametrize("kind", ["values", "rungs", "bins"])
+def test_structures_tied_to_other_events_are_solved_over_all_worlds_at_once(kind, loss, monkeypatch):
+    monkeypatch.setattr(structure_rules, "MANY_SQUARES", 150)
+    monkeypatch.setattr(structure_rules, "MANY_EVENTS", 150)
+    rng, count = np.random.default_rng(8), 200
+    rows, laws = tied(kind, rng, count)
+    panel = co.Panel.from_records(rows, laws=laws)
+    result = co.aggregate(panel, "exact", loss)
+    (component,) = result.components
+    assert component.route == "Newton's method on worlds"
+    assert component.proof == "dynamic programming over all worlds"
+    assert result.status == "optimal"
+    part = only_part(rows, laws, loss)
+    goal = goal_of(part, find_loss(loss))
+    answer = solve_shares(part, goal, Budget())
+    np.testing.assert_allclose(answer.objective, result.objective, rtol=1e-12)
+    checks.check_answer(part, goal, answer)
+
+
+def tied(kind, rng, count):
+    """Values with a compound event, a ladder with two events that share a rung, bins with one more law."""
+    masses = rng.dirichlet(np.ones(count)) * 1.2
+    if kind == "values":
+        rows = [("A", f"w = v{i}", p) for i, p in enumerate(masses)]
+        rows += [("A", "w = v1 | w = v2 & x", 0.1), ("A", "x", 0.4)]
+        return rows, ["variable w: " + ", ".join(f"v{i}" for i in range(count))]
+    if kind == "rungs":
+        levels = np.sort(rng.random(count))[::-1]
+        rows = [("A", f"r >= {i}", p) for i, p in enumerate(levels)]
+        return [*rows, ("A", f"r >= {count // 2} & x", 0.6), ("A", f"r >= {count // 2} & y", 0.7)], [
+            "variable r: number"
+        ]
+    rows = [("A", f"r >= {i} & r < {i + 1}", p) for i, p in enumerate(masses)]
+    return [*rows, ("A", "x", 0.3)], ["variable r: number", f"r >= {count // 3} & r < {count // 2} -> x"]
+
+
+def test_conditionals_on_rungs_and_values_are_solved_over_all_worlds_at_once():
+    rng = np.random.default_rng(9)
+    levels = np.sort(rng.random(420))[::-1]
+    rows = [("A", f"r >= {i}", p) for i, p in enumerate(levels)]
+    rows += [("A", f"r >= {i + 40} given r >= {i}", 0.5) for i in range(10, 100, 10)]
+    part = only_part(rows, ["variable r: number"], "log")
+    goal = goal_of(part, find_loss("log"))
+    answer = solve_by_structure(part, goal, Budget())
+    checks.check_answer(part, goal, answer)
+
+
+def test_what_conditionals_save_holds_in_every_world():
+    rows = [("A", f"who = {name}", p) for name, p in (("Ann", 0.6), ("Bob", 0.5), ("Cid", 0.0), ("Dan", 0.4))]
+    rows.append(("A", "who = Ann given who = Ann | who = Bob", 0.3))
+    part = only_part(rows, ["variable who: Ann, Bob, Cid, Dan"])
+    goal = goal_of(part, find_loss("brier"))
+    assert solve_shares(part, goal, Budget()).x[2] == 0
+    checks.check_shares(part, goal)
+
+
+def test_shares_that_are_only_as_good_as_the_tolerance_are_left_to_the_other_solver(monkeypatch):
+    rows, laws = tied("bins", np.random.default_rng(8), 30)
+    part = only_part(rows, laws)
+    goal = goal_of(part, find_loss("brier"))
+    assert solve_shares(part, goal, Budget(tolerance=0.1)) is not None
+    monkeypatch.setattr(barrier_path, "TUNING", replace(barrier_path.TUNING, finished=1e-5))
+    monkeypatch.setattr(world_shares, "_candidates", lambda _, point: [point.z])
+    assert solve_shares(part, goal, Budget(tolerance=0.1)) is None
+
+
+def test_a_condition_that_vanishes_is_left_to_the_other_solver():
+    rows = [("A", "who = Ann", 1.0), ("A", "who = Bob", 0.0), ("A", "who = Bob given who = Bob | who = Cid", 0.5)]
+    part = only_part(rows, WHO)
+    assert solve_shares(part, goal_of(part, find_loss("brier")), Budget()) is None
+
+
 def test_nothing_is_claimed_that_worlds_do_not_show():
     assert checks.check_near_misses(2, 200) > 10
 
@@ -113,6 +189,28 @@ def test_a_star_of_implications_pools_its_middle_with_what_it_exceeds():
     known = {"peak": 0.55, "first": 0.5125, "second": 0.3444}
     x = nearest(known, ["peak -> first", "peak -> second"])
     np.testing.assert_allclose(x, [0.4472, 0.5125, 0.4472], atol=1e-12)
+
+
+def test_a_forecast_that_is_met_at_its_edge_has_its_last_digits():
+    """A light forecast that c < 2 is impossible is met exactly: neither its slack nor a multiplier says that it holds.
+
+    An interior point comes within the root of what is left to gain, 7e-6.
+    """
+    rows = [
+        ("A", "a < 1", 0.000276, 15.8),
+        ("A", "a >= 2 & a < 3", 0.000341, 0.249),
+        ("A", "a >= 4", 0.9066, 9.47),
+        ("A", "c >= 4", 0.15, 1.1),
+        ("A", "c < 2", 0.0, 0.048),
+        ("A", "c < 3", 0.4657, 3.23),
+        ("A", "c < 1 | c >= 2 & c < 3", 0.9557, 35.0),
+    ]
+    part = only_part(rows, ["variable a: number", "variable c: number", "a >= 1 -> c >= 1", "a >= 2 -> c >= 2"])
+    goal = goal_of(part, find_loss("brier"))
+    answer = solve_by_structure(part, goal, Budget())
+    assert answer.route == "Newton's method on levels"
+    checks.check_answer(part, goal, answer)
+    np.testing.assert_allclose(answer.x, solve_by_worlds(part, goal, checks.CLOSELY).x, atol=1e-12)
 
 
 def test_exclusion_of_pairs_is_no_order():
@@ -247,6 +345,19 @@ def test_a_stop_ends_the_method_on_levels():
     result = co.aggregate(co.Panel.from_records(rows, laws=laws), "exact", "log", cancel=button)
     assert result.status == "interrupted"
     assert co.verify(co.Panel.from_records(rows, laws=laws), result)
+
+
+@pytest.mark.parametrize("kind", ["values", "rungs"])
+def test_an_answer_over_all_worlds_at_once_that_ends_early_is_coherent_and_bounded(kind, monkeypatch):
+    monkeypatch.setattr(structure_rules, "MANY_EVENTS", 150)
+    rows, laws = tied(kind, np.random.default_rng(8), 200)
+    panel = co.Panel.from_records(rows, laws=laws)
+    result = co.aggregate(panel, co.Exact(time_limit=0.0), "log")
+    assert result.status == "time_limit"
+    whole = co.aggregate(panel, "exact", "log")
+    assert result.lower_bound <= whole.objective * (1 + 1e-12) <= result.objective * (1 + 1e-9)
+    assert result.lower_bound >= 0
+    assert co.verify(panel, result)
 
 
 def test_weights_that_doubles_cannot_tell_apart_go_layer_by_layer():

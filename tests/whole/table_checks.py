@@ -1,12 +1,15 @@
 """Random components of few worlds: the table against the general method, a conic solver and the definition."""
 
 from collections import Counter
+from contextlib import contextmanager
 
 import numpy as np
 
 import coherently as co
 from coherently.problem import find_loss, pose, settled, unit_of
 from coherently.solve.budget import Budget
+from coherently.solve.component import component_solver
+from coherently.solve.component.structure.world_shares import solve_shares
 from tests.solve.exact_checks import one_by_one
 from tests.whole.loss_checks import Case
 
@@ -47,6 +50,31 @@ def check_table(first, count):
     for seed in range(first, first + count):
         found.update(_check(seed))
     return found
+
+
+def check_shares(first, count):
+    """Hold as many panels, solved by the shares of listed worlds, against the table and a conic solver."""
+    found = Counter()
+    for seed in range(first, first + count):
+        with by_shares(found):
+            _check(seed)
+    return found
+
+
+@contextmanager
+def by_shares(found):
+    """Every component, whatever its size, goes by the shares of its worlds; `found` counts what is left to others."""
+
+    def solve(part, objective, budget):
+        answer = solve_shares(part, objective, budget)
+        found["left" if answer is None else "by shares"] += 1
+        return answer
+
+    known, component_solver._by_structure = component_solver._by_structure, solve
+    try:
+        yield
+    finally:
+        component_solver._by_structure = known
 
 
 def _check(seed):

@@ -123,3 +123,12 @@ def test_neither_threads_nor_neighbours_change_an_answer(loss, monkeypatch):
         alone = co.aggregate(panel_of(rows[4 * i : 4 * i + 4], []), co.Exact(), loss)
         assert alone.solution.value.tolist() == one.solution.value[4 * i : 4 * i + 4].tolist()
         assert alone.objective == one.components[i].objective
+
+
+def test_a_block_of_more_variables_than_the_table_looks_at_is_left_to_others():
+    names = [f"v{i}" for i in range(110)]
+    rows = [("A", f"w = {name}", 1 / 100) for name in names] + [("A", "p", 0.3), ("A", "p & q", 0.4)]
+    panel = co.Panel.from_records(rows, laws=["variable w: " + ", ".join(names)])
+    result = co.aggregate(panel, "exact")
+    assert {one.route for one in result.components} == {"closed form", "enumeration"}
+    np.testing.assert_allclose([result.probability(f"w = {name}") for name in names], 1 / 110, atol=1e-12)

@@ -4,6 +4,9 @@
 #include <array>
 #include <map>
 #include <stdexcept>
+#include <thread>
+
+#include "groups/parallel.hpp"
 
 namespace coherently {
 namespace {
@@ -64,37 +67,90 @@ Sides sides_of(const Meaning& meaning, Number&& number) {
     return sides;
 }
 
+// Knows the names and atoms of a table, and notes that it was asked for another one.
+class KnownOnly final : public Resolver {
+public:
+    explicit KnownOnly(const Names& base) : base_(base) {}
+    std::int32_t resolve(std::string_view name) override { return noted(base_.find(name)); }
+    const Declaration* declaration(std::string_view name) const override { return base_.declaration(name); }
+    std::int32_t atom(const Declaration& declaration, const Cut& cut) override {
+        const auto known = declaration.atoms.find(cut);
+        return noted(known == declaration.atoms.end() ? -1 : known->second);
+    }
+    bool was_asked_for_more = false;
+
+private:
+    std::int32_t noted(std::int32_t number) {
+        if (number != -1) return number;
+        was_asked_for_more = true;
+        return 0;
+    }
+
+    const Names& base_;
+};
+
+// Understands texts, with its buffers; one for each thread.
+class TextReader {
+public:
+    TextReader(const Alphabet& alphabet, std::size_t max_characters)
+        : alphabet_(alphabet), max_characters_(max_characters) {}
+
+    // False, with a fault, for a text that cannot be read.
+    bool read(std::string_view text, Resolver& resolver, Meaning& meaning, TextFault& found) {
+        try {
+            parse(text, alphabet_, max_characters_, resolver, formula_);
+            canonicaliser_.run(formula_, resolver, meaning);
+            return true;
+        } catch (const TextError& error) {
+            const bool whole = error.fault == Fault::limit && error.position == 0;
+            const std::size_t column =
+                whole || error.fault == Fault::impossible ? 0 : characters(text, error.position) + 1;
+            found = {0, error.fault, column, error.what()};
+            return false;
+        }
+    }
+
+    // The same of a text whose names and atoms are known; false for any other, and for one with a fault.
+    bool read_known(std::string_view text, const Names& names, Meaning& meaning) {
+        KnownOnly known(names);
+        try {
+            parse(text, alphabet_, max_characters_, known, formula_);
+            if (!known.was_asked_for_more) canonicaliser_.run(formula_, known, meaning);
+        } catch (const TextError&) {
+            return false;
+        }
+        return !known.was_asked_for_more;
+    }
+
+private:
+    const Alphabet& alphabet_;
+    std::size_t max_characters_;
+    Formula formula_;
+    Canonicaliser canonicaliser_;
+};
+
 // Texts are understood some at a time before their events are numbered: `fetch` asks for what `number` will need.
 template <typename Fetch, typename Number>  // Number: OwnedFunction -> side
-Batch read(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters,
-           Resolver& resolver, Fetch&& fetch, Number&& number) {
+void read(std::span<const std::string_view> texts, TextReader& reader, Resolver& resolver, Fetch&& fetch,
+          Number&& number, Batch& batch) {
     constexpr std::size_t at_once = 16;
-    Batch batch;
-    batch.sides.reserve(texts.size());
-    Formula formula;
     std::array<Meaning, at_once> meanings;
     std::array<bool, at_once> is_read{};
-    Canonicaliser canonicaliser;
     for (std::size_t begin = 0; begin < texts.size(); begin += at_once) {
-        const std::size_t end = std::min(begin + at_once, texts.size());
+        const std::size_t end = std::min(begin + at_once, texts.size()), before = batch.sides.size();
         for (std::size_t i = begin; i < end; ++i) {
-            is_read[i - begin] = false;
-            try {
-                parse(texts[i], alphabet, max_characters, resolver, formula);
-                canonicaliser.run(formula, resolver, meanings[i - begin]);
+            TextFault found;
+            is_read[i - begin] = reader.read(texts[i], resolver, meanings[i - begin], found);
+            if (is_read[i - begin]) {
                 fetch(meanings[i - begin].event);
-                is_read[i - begin] = true;
-            } catch (const TextError& error) {
-                const bool whole = error.fault == Fault::limit && error.position == 0;
-                const std::size_t column =
-                    whole || error.fault == Fault::impossible ? 0 : characters(texts[i], error.position) + 1;
-                batch.faults.push_back({i, error.fault, column, error.what()});
+            } else {
+                found.text = before + i - begin;
+                batch.faults.push_back(std::move(found));
             }
         }
         for (std::size_t i = 0; i < end - begin; ++i)
             batch.sides.push_back(is_read[i] ? sides_of(meanings[i], number) : Sides{-1, -1, -1});
     }
-    return batch;
 }
 
 }  // namespace
@@ -204,19 +260,55 @@ std::int32_t EventTable::look_up(const OwnedFunction& owned) const {
     return coordinate < 0 ? -1 : 2 * coordinate + owned.complemented;
 }
 
-Batch EventTable::add(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters) {
+// A turn of texts is understood by several threads as far as its names and atoms are known, and numbered by one, in
+// order; what remains is read by that one as it meets it. So numbers do not depend on threads. A turn after one that
+// had many new names is not worth it.
+Batch EventTable::add(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters,
+                      unsigned threads) {
+    constexpr std::size_t piece = 1024, pieces = 16, turn = piece * pieces, few = 8;
+    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
     grow(kinds_.size() + texts.size());  // at most so many, and one step is cheaper than many
-    return read(
-        texts, alphabet, max_characters, names_, [this](const OwnedFunction& f) { fetch(f); },
-        [this](const OwnedFunction& f) { return intern(f); });
+    Batch batch;
+    batch.sides.reserve(texts.size());
+    const auto fetched = [this](const OwnedFunction& f) { fetch(f); };
+    const auto numbered = [this](const OwnedFunction& f) { return intern(f); };
+    TextReader own(alphabet, max_characters);
+    std::vector<Meaning> meanings;
+    std::vector<char> is_read;
+    while (!texts.empty()) {
+        const auto now = texts.first(std::min(turn, texts.size()));
+        const std::size_t names = names_.size();
+        if (threads == 1 || meanings.empty() || now.size() < turn) {
+            read(now, own, names_, fetched, numbered, batch);
+        } else {
+            in_parallel(pieces, threads, [&](std::size_t part) {
+                TextReader reader(alphabet, max_characters);
+                for (std::size_t i = part * piece; i < (part + 1) * piece; ++i)
+                    is_read[i] = reader.read_known(now[i], names_, meanings[i]);
+            });
+            for (std::size_t i = 0; i < turn; ++i) {
+                if (i + few < turn && is_read[i + few]) fetch(meanings[i + few].event);
+                if (is_read[i]) batch.sides.push_back(sides_of(meanings[i], numbered));
+                else read(now.subspan(i, 1), own, names_, fetched, numbered, batch);
+            }
+        }
+        const bool is_worth_it = (names_.size() - names) * few < now.size();
+        meanings.resize(is_worth_it ? turn : 0);
+        is_read.resize(meanings.size());
+        texts = texts.subspan(now.size());
+    }
+    return batch;
 }
 
 Batch EventTable::find(std::span<const std::string_view> texts, const Alphabet& alphabet,
                        std::size_t max_characters) const {
     Overlay overlay(names_);
-    return read(
-        texts, alphabet, max_characters, overlay, [this](const OwnedFunction& f) { fetch(f); },
-        [this](const OwnedFunction& f) { return look_up(f); });
+    TextReader reader(alphabet, max_characters);
+    Batch batch;
+    read(
+        texts, reader, overlay, [this](const OwnedFunction& f) { fetch(f); },
+        [this](const OwnedFunction& f) { return look_up(f); }, batch);
+    return batch;
 }
 
 void EventTable::declare(std::string_view text, const Alphabet& alphabet, bool free) {

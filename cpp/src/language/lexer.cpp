@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <iterator>
 
 namespace coherently {
 namespace {
@@ -43,8 +44,19 @@ constexpr Reserved reserved[] = {
     {"at_most", TokenKind::at_most},
 };
 
+constexpr std::array<bool, 256> reserved_initials() {
+    std::array<bool, 256> initials{};
+    for (const Reserved& entry : reserved) {
+        const auto first = static_cast<unsigned char>(entry.word[0]);
+        initials[first] = initials[first - 'a' + 'A'] = true;
+    }
+    return initials;
+}
+constexpr auto begins_reserved = reserved_initials();
+
 TokenKind kind_of_name(std::string_view name) {
-    if (name.size() < 2 || name.size() > 8) return TokenKind::name;
+    if (name.size() < 2 || name.size() > 8 || !begins_reserved[static_cast<unsigned char>(name[0])])
+        return TokenKind::name;
     char lower[8];
     for (std::size_t i = 0; i < name.size(); ++i) {
         const char c = name[i];
@@ -72,6 +84,15 @@ constexpr Symbol symbols[] = {
     {"¬", TokenKind::negation},       {"∧", TokenKind::conjunction},  {"∨", TokenKind::disjunction},
     {"→", TokenKind::implication},    {"↔", TokenKind::equivalence},
 };
+
+// By the byte that symbols begin with: the first of them.
+constexpr std::array<std::uint8_t, 256> first_symbols() {
+    std::array<std::uint8_t, 256> first{};
+    for (std::size_t i = std::size(symbols); i-- > 0;)
+        first[static_cast<unsigned char>(symbols[i].text[0])] = static_cast<std::uint8_t>(i);
+    return first;
+}
+constexpr auto first_symbol = first_symbols();
 
 }  // namespace
 
@@ -154,8 +175,8 @@ void Lexer::read_quoted() {
 
 void Lexer::read_symbol() {
     const std::string_view rest = text_.substr(current_.begin);
-    for (const auto& symbol : symbols)
-        if (rest.starts_with(symbol.text)) return take(symbol.kind, symbol.text.size());
+    for (std::size_t i = first_symbol[static_cast<unsigned char>(rest[0])]; i < std::size(symbols); ++i)
+        if (rest.starts_with(symbols[i].text)) return take(symbols[i].kind, symbols[i].text.size());
     refuse_character();
 }
 

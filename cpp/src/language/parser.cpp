@@ -223,7 +223,7 @@ private:
         if (previous_.kind == TokenKind::equal && token.kind == TokenKind::greater)
             fail("'=>' is not an operator; write '->'");
         if (previous_.kind == TokenKind::equal && token.kind == TokenKind::equal)
-            fail("'==' is not an operator; write '='");
+            fail("'==' is not an operator; write '<->' between two events, '=' before a value");
         if (token.kind != TokenKind::word && token.kind != TokenKind::quoted) expected("a value");
         if (threshold && !read_number(token.text) && !read_date(token.text))
             expected("a number or a date such as 2027-01-31");

@@ -58,7 +58,7 @@ void Column::finish() {
         views_.push_back(std::string_view(waiting_).substr(begin, end - begin));
         begin = end;
     }
-    pool.codes(views_, codes);
+    pool->codes(views_, codes);
     views_.clear();
     ends_.clear();
     waiting_.clear();

@@ -2,11 +2,13 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 
 namespace coherently {
 namespace {
 
+constexpr double largest_whole = 1e15;
 constexpr int least_exponent = -4, most_digits = 16;  // beyond them Python writes an exponent
 
 }  // namespace
@@ -20,6 +22,11 @@ void write_number(double value, std::string& out) {
     if (std::signbit(value)) out += '-';
     // At most 17 digits, a point, and an exponent such as e-308.
     char text[32];
+    if (std::abs(value) < largest_whole && value == std::trunc(value)) {
+        const auto whole = static_cast<std::int64_t>(std::abs(value));
+        out.append(text, std::to_chars(text, text + sizeof text, whole).ptr).append(".0");
+        return;
+    }
     const char* const end = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::scientific).ptr;
     const std::string_view written(text, static_cast<std::size_t>(end - text));
     const std::size_t mark = written.find('e');

@@ -1,5 +1,6 @@
 #include "coherently/tables/tally.hpp"
 
+#include <cmath>
 #include <stdexcept>
 
 namespace coherently {
@@ -14,12 +15,14 @@ void Tally::add(std::span<const std::int32_t> codes, std::span<const double> pro
         const auto text = static_cast<std::size_t>(codes[i]);
         if (text >= count.size()) {
             count.resize(text + 1, 0);
-            first.resize(text + 1, 0);
+            first.resize(text + 1, -1);
             weight.resize(text + 1, 0.0);
             product.resize(text + 1, 0.0);
             square.resize(text + 1, 0.0);
         }
-        if (count[text]++ == 0) first[text] = rows[i];
+        if (first[text] < 0) first[text] = rows[i];
+        if (std::isnan(probability[i])) continue;
+        ++count[text];
         const double w = given.empty() ? 1.0 : given[i];
         weight[text] += w;
         product[text] += w * probability[i];

@@ -50,12 +50,20 @@ void TextPool::codes(std::span<const std::string_view> texts, std::vector<std::i
     }
 }
 
-std::int32_t TextPool::code(std::string_view text, std::uint32_t hash) {
+std::size_t TextPool::slot_of(std::string_view text, std::uint32_t hash) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = hash & mask;
-    for (; slots_[slot].code >= 0; slot = (slot + 1) & mask)
-        if (slots_[slot].hash == hash && (*this)[static_cast<std::size_t>(slots_[slot].code)] == text)
-            return slots_[slot].code;
+    while (slots_[slot].code >= 0 &&
+           !(slots_[slot].hash == hash && (*this)[static_cast<std::size_t>(slots_[slot].code)] == text))
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+std::int32_t TextPool::find(std::string_view text) const { return slots_[slot_of(text, hash_of(text))].code; }
+
+std::int32_t TextPool::code(std::string_view text, std::uint32_t hash) {
+    const std::size_t slot = slot_of(text, hash);
+    if (slots_[slot].code >= 0) return slots_[slot].code;
     if (size() >= most_texts) throw std::length_error("more than 2^30 distinct texts");
     const auto fresh = static_cast<std::int32_t>(size());
     slots_[slot] = {hash, fresh};

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -11,6 +12,8 @@ from coherently.errors import CoherentlyError, ContradictionError
 
 BROKEN, BAD_INPUT, CONTRADICTION, INTERNAL_ERROR, INTERRUPTED, CLOSED_OUTPUT = 1, 2, 3, 70, 130, 141
 """Exit codes; 130 and 141 are those of shells for a program that SIGINT or SIGPIPE ended."""
+COLLECTED = 50_000
+"""Number of new objects after which cycles among them are looked for."""
 EXIT_CODES = (
     "Exit codes: 0 fine; 1 check found incoherence, verify a broken promise, or relate what nobody has decided yet; "
     "2 bad input or options; "
@@ -21,6 +24,8 @@ EXIT_CODES = (
 def main() -> None:
     """Run the command line; every error is a message and an exit code, never a traceback."""
     _open_streams()
+    # Modules, which are nearly all there is to look through, are no garbage.
+    gc.set_threshold(COLLECTED)
     try:
         from coherently.cli.app import app
 

@@ -14,18 +14,19 @@ from coherently.cli.options import (
     AsJson,
     ByRows,
     EngineWord,
+    ExcelCsv,
     HistoryFile,
     KeepFile,
     LabelsFile,
     OutcomesFile,
     Output,
-    ReportFile,
     TraceFile,
     WeightingWord,
     WeightsFile,
+    WithoutNames,
 )
 from coherently.cli.panel_source import PanelSource, row_progress
-from coherently.cli.report_files import check_report, write_result
+from coherently.cli.report_files import ReportChoice, write_result
 from coherently.cli.terminal import progress_bar, say, show, show_record
 from coherently.cli.weight_options import choose_weights
 from coherently.errors import counted
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.solve import Method
 
-LARGEST_TRACE = 5_000
-"""Maximum number of events for a curve in the report of the paper's loop: the trace keeps one answer per sweep."""
-
 
 @gathered
 def aggregate(
@@ -48,7 +46,8 @@ def aggregate(
     keep: KeepFile = None,
     trace: TraceFile = None,
     output: Output = None,
-    report: ReportFile = None,
+    excel_csv: ExcelCsv = False,
+    page: ReportChoice,
     by_rows: ByRows = False,
     as_json: AsJson = False,
     outcomes: OutcomesFile = None,
@@ -56,26 +55,31 @@ def aggregate(
     weights: WeightsFile = None,
     weighting: WeightingWord = None,
     history: HistoryFile = None,
+    without: WithoutNames = None,
     source: PanelSource,
 ) -> None:
     """Combine a panel's forecasts into one coherent set."""
+    from coherently._core import keep_freed_memory
     from coherently.errors import MethodError
     from coherently.panel import check_output
     from coherently.result import aggregate as run
-    from coherently.solve import Status, with_trace
+    from coherently.solve import Status
 
+    keep_freed_memory()
     if as_json and by_rows and output is None:
         raise MethodError("--json prints the record of the result, which has one entry per event: leave out --rows")
     method, loss = choice.find_method(trace=trace is not None), choice.find_loss()
     for file in filter(None, (output, trace)):
-        check_output(file)
-    check_report(report)
+        check_output(file, excel_csv=excel_csv and file == output)
+    page.check()
     judges = choose_weights(weights, weighting, history, **source.options)
-    single = _single(method, loss, weights=weights, weighting=weighting, history=history, report=report, trace=trace)
-    reduction = source.reduce(single, outcomes=outcomes, labels=labels)
+    needs = {"weights": weights, "weighting": weighting, "history": history, "report": page.report, "trace": trace}
+    single = _single(method, loss, without=without or None, **needs)
+    reduction = source.reduce(single, tied=as_json, outcomes=outcomes, labels=labels)
     panel = source.read(outcomes=outcomes, labels=labels) if reduction is None else reduction.panel
-    if report is not None and len(panel.written) <= LARGEST_TRACE:
-        method = with_trace(method)
+    if without:
+        panel = panel.without(*without)
+        say(f"note: {panel.notes[-1]}", quiet=source.quiet)
     quiet = source.quiet
     with progress_bar("Aggregating", quiet=quiet) as progress:
         result = run(panel, method, loss, weights=judges, progress=progress, engine=engine, keep=keep)
@@ -84,19 +88,10 @@ def aggregate(
         _write_rows(result, reduction, output, quiet=quiet)
         as_json = by_rows = False
     else:
-        _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
-    if report is not None:
-        from coherently.report.verification_code import panel_code
-
-        code = panel_code(source.panel_file, source.options, weights=weights, weighting=weighting, history=history)
-        write_result(
-            result,
-            report,
-            source.panel_file,
-            panel_code=code,
-            time_limit=choice.time_limit,
-            quiet=quiet or as_json,
-        )
+        _write(result, output, trace, by_rows=by_rows, excel_csv=excel_csv, quiet=quiet or as_json)
+    if page.is_asked:
+        others = {"weights": weights, "weighting": weighting, "history": history, "without": without or None}
+        write_result(result, page, source, others=others, time_limit=choice.time_limit, quiet=quiet or as_json)
     if as_json:
         show_record(result)
     elif output is None:
@@ -136,7 +131,9 @@ def _say_notes(result: Result, *, quiet: bool) -> None:
         say(f"note: {result.note}", quiet=quiet)
 
 
-def _write(result: Result, output: Path | None, trace: Path | None, *, by_rows: bool, quiet: bool) -> None:
+def _write(
+    result: Result, output: Path | None, trace: Path | None, *, by_rows: bool, excel_csv: bool, quiet: bool
+) -> None:
     from coherently.panel import write_table
 
     if trace is not None:
@@ -146,7 +143,7 @@ def _write(result: Result, output: Path | None, trace: Path | None, *, by_rows: 
         say(f"{trace}: {counted(result.sweeps or 0, 'sweep')} written", quiet=quiet)
     if output is not None:
         table = result.row_columns() if by_rows else result.columns()
-        write_table(table, output)
+        write_table(table, output, excel_csv=excel_csv, labels=result.panel.labels)
         say(f"{output}: {counted(len(table['event']), 'row')} written", quiet=quiet)
 
 

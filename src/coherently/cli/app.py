@@ -19,9 +19,11 @@ from coherently.cli import (
     one_node,
     record_schemas,
     relate,
+    result_reasons,
     score,
     serve,
     simulate,
+    table_preview,
     tune,
     verify,
 )
@@ -38,6 +40,8 @@ app = typer.Typer(
 )
 app.command("aggregate", cls=WordedCommand)(aggregate.aggregate)
 app.command("check", cls=WordedCommand)(check.check)
+app.command("read", cls=WordedCommand)(table_preview.read)
+app.command("explain", cls=WordedCommand)(result_reasons.explain)
 app.command("bounds", cls=WordedCommand)(bounds.bounds)
 app.command("score", cls=WordedCommand, short_help="Score each judge against what came true.")(score.score)
 app.command("compare", cls=WordedCommand)(compare.compare)

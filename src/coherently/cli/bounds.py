@@ -10,6 +10,7 @@ from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
     EngineWord,
+    ExcelCsv,
     Output,
     Seed,
     Tolerance,
@@ -40,6 +41,7 @@ def bounds(
     weights: WeightsFile = None,
     engine: EngineWord = None,
     output: Output = None,
+    excel_csv: ExcelCsv = False,
     as_json: AsJson = False,
 ) -> None:
     """Bound any events: the least and the greatest probability that the coherent forecasts allow."""
@@ -50,16 +52,16 @@ def bounds(
 
     chosen = choose(method, tolerance=tolerance, time_limit=time_limit, seed=seed)
     if output is not None:
-        check_output(output)
+        check_output(output, excel_csv=excel_csv)
     panel = source.read()
     for event in events:
-        read_event(event, panel.events.fresh())
+        read_event(panel.text_of(event), panel.events.fresh())
     with progress_bar("Aggregating", quiet=source.quiet) as progress:
         result = aggregate(panel, chosen, weights=weights, progress=progress, engine=engine)
     with progress_bar("Bounding", quiet=source.quiet) as progress:
         table = result.bounds_table(events, TIME_LIMIT if time_limit is None else time_limit, progress=progress)
     if output is not None:
-        write_table(table.columns(), output)
+        write_table(table.columns(), output, excel_csv=excel_csv)
         say(f"{output}: {counted(len(events), 'row')} written", quiet=source.quiet or as_json)
     if as_json:
         show_record(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,15 +12,15 @@ from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
     EngineWord,
+    ExcelCsv,
     LabelsFile,
     Output,
-    ReportFile,
     Threads,
     VoiceWord,
     WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
-from coherently.cli.report_files import check_report, write_report
+from coherently.cli.report_files import ReportChoice
 from coherently.cli.terminal import progress_bar, say, show, show_record
 from coherently.errors import counted
 
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
     from coherently.explain import Check
     from coherently.explain.findings import Voice
     from coherently.panel import Panel
+    from coherently.report.dossier import Dossier
 
 INCOHERENT = 1
+LEAST_SECONDS = 1.0
+"""What the nearest coherent forecasts of a page may take even if the check took all the time."""
 
 
 @gathered
@@ -45,7 +49,8 @@ def check(
     threads: Threads = None,
     engine: EngineWord = None,
     output: Output = None,
-    report: ReportFile = None,
+    excel_csv: ExcelCsv = False,
+    page: ReportChoice,
     as_json: AsJson = False,
     labels: LabelsFile = None,
     weights: WeightsFile = None,
@@ -61,8 +66,9 @@ def check(
 
     spoken = voice_of(voice)
     if output is not None:
-        check_output(output)
-    check_report(report)
+        check_output(output, excel_csv=excel_csv)
+    page.check()
+    begun = time.monotonic()
     panel = source.read(labels=labels)
     if judge is not None:
         panel = panel.judge(judge)
@@ -75,15 +81,41 @@ def check(
     for note in found.notes:
         say(f"note: {note}", quiet=source.quiet)
     if output is not None:
-        write_table(found.columns(), output)
+        write_table(found.columns(), output, excel_csv=excel_csv)
         say(f"{output}: {counted(len(found.judges), 'row')} written", quiet=source.quiet or as_json)
-    write_report(dossier, report, source.panel_file, quiet=source.quiet or as_json)
+    if page.is_asked:
+        dossier = _with_result(panel, found, weights, time_limit - (time.monotonic() - begun))
+        page.write(dossier, source, others={"weights": weights, "judge": judge}, quiet=source.quiet or as_json)
     if as_json:
-        show_record(found)
+        show_record(found if source.laws is None else _with_origins(found, source.laws))
     elif output is None:
         _show(found, panel, spoken, source.laws)
     if found.incoherent:
         raise typer.Exit(INCOHERENT)
+
+
+def _with_result(panel: Panel, found: Check, weights: Path | None, seconds: float) -> Dossier:
+    """What the page of a check shows: also the nearest coherent forecasts, if they are found in the time left."""
+    from coherently.errors import CoherentlyError
+    from coherently.report.dossier import put_together
+    from coherently.result import aggregate
+    from coherently.solve.registry import choose
+
+    seconds = max(seconds, LEAST_SECONDS)
+    try:
+        result = aggregate(panel, choose("auto", time_limit=seconds), weights=weights)
+    except CoherentlyError as error:
+        return put_together(found.panel, found, notes=(f"there is no table of before and after: {error}",))
+    return put_together(result.panel, found, result, seconds=seconds)
+
+
+def _with_origins(found: Check, laws: Path) -> Check:
+    """The check with where its laws come from, as the comments of their file say."""
+    from dataclasses import replace
+
+    from coherently.proposals import read_origins
+
+    return replace(found, origins=read_origins(laws))
 
 
 def _show(found: Check, panel: Panel, voice: Voice, laws: Path | None) -> None:

@@ -15,6 +15,7 @@ from coherently.cli.options import (
     AsJson,
     ClusterFile,
     EngineWord,
+    LiteratureRows,
     OutcomesFile,
     Threads,
     Tolerance,
@@ -126,6 +127,7 @@ def compare(
             help="With --baselines: linear and exact by past Brier scores too, from a panel with an outcome column.",
         ),
     ] = None,
+    literature: LiteratureRows = False,
     outcomes: OutcomesFile = None,
     intervals: IntervalOptions,
     cluster: ClusterFile = None,
@@ -145,7 +147,7 @@ def compare(
     from coherently.scoring import compare as run
 
     shown.check()
-    usual = _baselines(source, history, time_limit, wanted=baselines)
+    usual = [*_baselines(source, history, time_limit, wanted=baselines), *_literature(time_limit, wanted=literature)]
     panel = source.read(outcomes=outcomes)
     with progress_bar("Comparing", quiet=source.quiet) as progress:
         comparison = run(
@@ -187,6 +189,13 @@ def _baselines(
 
     past = None if history is None else read_panel(history, **source.options)
     return baselines(history=past, time_limit=time_limit)
+
+
+def _literature(time_limit: float | None, *, wanted: bool) -> tuple[Asked, ...]:
+    """The rules of the literature if they are wanted."""
+    from coherently.rivals import literature
+
+    return literature(time_limit=time_limit) if wanted else ()
 
 
 def _show(comparison: Comparison, over: str, *, quiet: bool) -> None:

@@ -30,8 +30,8 @@ PanelFile: TypeAlias = Annotated[
     typer.Argument(
         metavar="PANEL",
         show_default=False,
-        help="The panel: a long or a wide table in .csv, .csv.gz, .tsv, .jsonl or .parquet; - reads CSV from a pipe. "
-        "aggregate also takes a folder of .parquet files.",
+        help="The panel: a table in .xlsx, .ods, .csv, .tsv, .jsonl (each also in .gz or .zst) or .parquet; "
+        "- reads a pipe. aggregate also takes a folder of .parquet files.",
     ),
 ]
 LawsFile: TypeAlias = Annotated[
@@ -49,6 +49,16 @@ LabelsFile: TypeAlias = Annotated[
 WeightsFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--weights", metavar="FILE", help="How much each judge counts: columns judge and weight."),
+]
+WithoutNames: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--without",
+        metavar="NAME",
+        help="Leave out a judge, an event or a law, by its name or text; may be repeated. Where a name has two "
+        "meanings, write judge:, event: or law: before it.",
+        show_default=False,
+    ),
 ]
 WeightingWord: TypeAlias = Annotated[
     str | None,
@@ -73,12 +83,38 @@ MissingChoice: TypeAlias = Annotated[
 RepeatsChoice: TypeAlias = Annotated[
     Repeats, typer.Option("--repeats", help="What to do with several forecasts by one judge of one event.")
 ]
+ColumnRoles: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="ROLE=NAME,...",
+        help="Which columns play which roles, such as event=Risk,judge=Name; the role ignore leaves one out.",
+    ),
+]
+SheetName: TypeAlias = Annotated[
+    str | None, typer.Option("--sheet", metavar="NAME", help="The sheet of a workbook that is read.")
+]
+HeaderRow: TypeAlias = Annotated[
+    int | None, typer.Option("--header", metavar="ROW", help="The number of the row with the names of the columns.")
+]
+Separator: TypeAlias = Annotated[
+    str | None, typer.Option("--separator", metavar="SIGN", help="What separates the cells of a text: , ; | or tab.")
+]
+Encoding: TypeAlias = Annotated[
+    str | None, typer.Option("--encoding", metavar="NAME", help="The encoding of a text, such as windows-1252.")
+]
 PlainEvents: TypeAlias = Annotated[
     bool, typer.Option("--plain-events", help="Each event cell is one name, not a formula.")
 ]
 Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Write a table: .csv, .csv.gz, .tsv, .jsonl or .parquet."),
+    typer.Option(
+        "-o", "--output", metavar="FILE", help="Write a table: .csv, .csv.gz, .tsv, .jsonl, .parquet or .xlsx."
+    ),
+]
+ExcelCsv: TypeAlias = Annotated[
+    bool,
+    typer.Option("--excel-csv", help="Write .csv as Excel of this locale opens it: separator, decimals, encoding."),
 ]
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the record as JSON; coherently schema describes it.")
@@ -121,6 +157,13 @@ ClusterFile: TypeAlias = Annotated[
         "--cluster",
         metavar="FILE[:COLUMN]",
         help="Which events come true together without a law, by a date or a place: columns event and cluster.",
+    ),
+]
+LiteratureRows: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--literature",
+        help="Published rules that learn from outcomes, fitted on other events, alone and then exact.",
     ),
 ]
 RecipeFile: TypeAlias = Annotated[
@@ -182,7 +225,7 @@ KeepFile: TypeAlias = Annotated[
 ]
 Threads: TypeAlias = Annotated[int | None, typer.Option("--threads", help="Threads; 0 = one thread per CPU.")]
 Columns: TypeAlias = Annotated[
-    int | None, typer.Option("--columns", help="Annealing: number of equally likely worlds.")
+    int | None, typer.Option("--worlds", help="Annealing: number of equally likely worlds (its columns).")
 ]
 Steps: TypeAlias = Annotated[
     int | None, typer.Option("--steps", help="Annealing: number of random flips before the descent.")
@@ -190,9 +233,6 @@ Steps: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[int | None, typer.Option("--seed", help="The seed of the random numbers.")]
 TraceFile: TypeAlias = Annotated[
     Path | None, typer.Option("--trace", metavar="FILE", help="Write a table with one row per sweep.")
-]
-ReportFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE", help="Write a page to read and share: .html.")
 ]
 ByRows: TypeAlias = Annotated[
     bool, typer.Option("--rows", help="Show one row per forecast of the panel, not per event.")

@@ -9,6 +9,8 @@ import typer
 from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
+    ClusterFile,
+    ExcelCsv,
     OutcomesFile,
     Output,
 )
@@ -22,7 +24,13 @@ def score(
     *,
     outcomes: OutcomesFile = None,
     clip: Annotated[float, typer.Option("--clip", help="Log score: clip probabilities to [CLIP, 1 - CLIP].")] = 1e-4,
+    cluster: ClusterFile = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option("--confidence", help="Confidence level of intervals over events (none; with --cluster 0.95)."),
+    ] = None,
     output: Output = None,
+    excel_csv: ExcelCsv = False,
     as_json: AsJson = False,
     source: PanelSource,
 ) -> None:
@@ -31,11 +39,11 @@ def score(
     from coherently.scoring import score as run
 
     if output is not None:
-        check_output(output)
+        check_output(output, excel_csv=excel_csv)
     panel = source.read(outcomes=outcomes)
-    scores = run(panel, clip=clip)
+    scores = run(panel, clip=clip, cluster=cluster, confidence=confidence)
     if output is not None:
-        write_table(scores.columns(), output)
+        write_table(scores.columns(), output, excel_csv=excel_csv)
         say(f"{output}: {counted(len(scores.judges), 'row')} written", quiet=source.quiet or as_json)
     if as_json:
         show_record(scores)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from coherently.cli.option_groups import gathered
-from coherently.cli.options import AsJson, ClusterFile, EngineWord, OutcomesFile, WeightsFile
+from coherently.cli.options import AsJson, ClusterFile, EngineWord, LiteratureRows, OutcomesFile, WeightsFile
 from coherently.cli.panel_source import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_record
 
@@ -32,6 +32,7 @@ def tune(
         ),
     ] = None,
     cluster: ClusterFile = None,
+    literature: LiteratureRows = False,
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each recipe that is tried.")
     ] = 60.0,
@@ -47,7 +48,7 @@ def tune(
     """Learn from resolved events how to pool, recalibrate and make coherent, and say what that is worth."""
     from coherently.errors import MethodError
     from coherently.panel import read_panel
-    from coherently.report import comparison_table
+    from coherently.report import comparison_table, judges_table
     from coherently.scoring import tune as run
 
     if output is not None and (output.is_dir() or not output.parent.is_dir()):
@@ -60,6 +61,7 @@ def tune(
             history=past,
             over=over,
             cluster=cluster,
+            literature=literature,
             weights=weights,
             time_limit=time_limit,
             progress=progress,
@@ -74,4 +76,6 @@ def tune(
         show_record(tuned)
         return
     show(comparison_table(tuned.scores, "both"))
+    if tuned.judges is not None:
+        show(judges_table(tuned.judges))
     show(tuned.sentence)

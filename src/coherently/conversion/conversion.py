@@ -17,6 +17,7 @@ from coherently.conversion.tuples import tuples_draft
 from coherently.errors import PanelError, counted, unknown_word
 from coherently.note_log import notes_logged
 from coherently.panel import write_table
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ PANEL, LAWS, OUTCOMES, LABELS = "panel.csv", "laws.txt", "outcomes.csv", "labels
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(Viewed):
     """What was written: the number of rows (for laws, of statements) by path, and what a reader should know."""
 
     files: Mapping[Path, int]

@@ -7,11 +7,14 @@ Language Model Forecasters, ICLR (arXiv:2412.18544).
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from coherently.conversion.draft import Draft, DraftForecast, read_probability, settle
 from coherently.errors import PanelError, counted
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +37,11 @@ CHECKS: Final = {
     "ExpectedEvidence": {"P": "{P}", "Q": "{Q}", "P_given_Q": "{P} given {Q}", "P_given_not_Q": "{P} given ~{Q}"},
 }
 """The roles of each check, as events. A consequence of P is written P | Q: whatever it is, it holds where P holds."""
+LADDER: Final = "Ladder"
+"""Events of which each implies the next; its roles are the numbers 1, 2, ..."""
+PARTITION: Final = "Partition"
+"""Events of which exactly one comes true; its roles are the numbers 1, 2, ..."""
+CHECK_NAMES: Final = (*CHECKS, LADDER, PARTITION)
 SYNONYMS: Final = {"Paraphrase": {"Q": "para_P"}, "Consequence": {"Q": "cons_P"}}
 """Other names of roles: these are in USAGE.md, those of `CHECKS` in the published files."""
 RELATIONS: Final = {"Paraphrase": ("para_P", "{P} <-> {other}"), "Consequence": ("cons_P", "{P} -> {other}")}
@@ -62,7 +70,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuple:
+class Tuple(Viewed):
     """A judge's answers to the roles of a check; `questions` has the questions, also of variables behind the roles."""
 
     judge: str
@@ -75,6 +83,19 @@ class Tuple:
         """The event of each answer, with these names of variables."""
         return [CHECKS[self.check][role].format_map(names) for role in self.answers]
 
+    def posed(self, number: int) -> tuple[list[str], list[str]]:
+        """The event of each answer over variables that no tuple of another number has, and their laws.
+
+        >>> Tuple("Ann", "Ladder", {"1": 0.5, "2": 0.4}).posed(7)
+        (['v7_1', 'v7_2'], ['v7_1 -> v7_2'])
+        """
+        if self.check in CHECKS:
+            return self.events({letter: f"{letter.lower()}{number}" for letter in "PQR"}), []
+        events = [f"v{number}_{role}" for role in self.answers]
+        if self.check == LADDER:
+            return events, [f"{one} -> {other}" for one, other in pairwise(events)]
+        return events, [f"exactly(1; {', '.join(events)})"]
+
 
 def check_answers(check: str, answers: Mapping[str, object], place: str) -> dict[str, float]:
     """Give the answers in the order of the check's roles, or say what is wrong with them.
@@ -82,9 +103,9 @@ def check_answers(check: str, answers: Mapping[str, object], place: str) -> dict
     >>> check_answers("Neg", {"not_P": 0.5, "P": 0.6}, "line 1")
     {'P': 0.6, 'not_P': 0.5}
     """
-    if check not in CHECKS:
-        raise PanelError(f"{place}: unknown check {check!r}; the checks are {', '.join(CHECKS)}")
-    roles = CHECKS[check]
+    if check not in CHECK_NAMES:
+        raise PanelError(f"{place}: unknown check {check!r}; the checks are {', '.join(CHECK_NAMES)}")
+    roles = CHECKS.get(check) or {str(number): "" for number in range(1, max(2, len(answers)) + 1)}
     named = {SYNONYMS.get(check, {}).get(role, role) if role not in roles else role: p for role, p in answers.items()}
     if set(named) != set(roles):
         raise PanelError(f"{place}: {check} has the roles {', '.join(roles)}; found {', '.join(answers) or 'none'}")
@@ -103,24 +124,22 @@ def tuples_draft(tuples: Sequence[Tuple], draft: Draft | None = None) -> Draft:
     resolutions: dict[str, set[bool]] = {}
     unused = 0
     laws: dict[str, None] = {}
+    meanings: dict[str, dict[str, None]] = {}
     for number, asked in enumerate(tuples, 1):
-        names = _names(asked, number, draft)
-        events = asked.events(names)
-        if asked.check in RELATIONS:
-            role, law = RELATIONS[asked.check]
-            other = asked.questions[role].variable if role in asked.questions else f"{names['P']}.other"
-            events = [names["P"], other]
-            if other != names["P"]:
-                laws[law.format(P=names["P"], other=other)] = None
+        events, own = _in_a_panel(asked, number, draft)
+        laws |= dict.fromkeys(own)
         for (role, probability), event in zip(asked.answers.items(), events, strict=True):
             draft.forecasts.append(DraftForecast(asked.judge, event, probability))
             question = asked.questions.get(role)
             if question is None:
                 continue
             draft.label(event, question.title)
+            if " given " not in event:
+                meanings.setdefault(question.variable, {})[event] = None
             if event == question.variable and question.resolution is not None:
                 resolutions.setdefault(event, set()).add(question.resolution)
             unused += event != question.variable and question.resolution is not None
+    laws |= {f"({one}) <-> ({other})": None for events in meanings.values() for one, other in pairwise(events)}
     draft.laws += laws
     settle(draft, resolutions)
     if unused:
@@ -128,6 +147,39 @@ def tuples_draft(tuples: Sequence[Tuple], draft: Draft | None = None) -> Draft:
             f"{counted(unused, 'resolution')} of compound questions not used: they follow from those of their parts"
         )
     return draft
+
+
+def _in_a_panel(asked: Tuple, number: int, draft: Draft) -> tuple[list[str], list[str]]:
+    """The events of a tuple's answers, with the variables of its questions, and the laws that relate them."""
+    if asked.check not in CHECKS:
+        events, laws = asked.posed(number)
+        variables = [
+            asked.questions[role].variable if role in asked.questions else event
+            for role, event in zip(asked.answers, events, strict=True)
+        ]
+        return variables, [_renamed(law, dict(zip(events, variables, strict=True))) for law in laws]
+    names = _names(asked, number, draft)
+    if asked.check not in RELATIONS:
+        return asked.events(names), []
+    role, law = RELATIONS[asked.check]
+    other = asked.questions[role].variable if role in asked.questions else f"{names['P']}.other"
+    own = [law.format(P=names["P"], other=other)] if other != names["P"] else []
+    return [names["P"], other], own
+
+
+def _renamed(law: str, names: Mapping[str, str]) -> str:
+    return re.sub(r"v\d+_\d+", lambda found: names[found[0]], law)
+
+
+def counted_once(tuples: Sequence[Tuple]) -> list[Tuple]:
+    """The tuples without those that repeat another one: judge, check, answers and questions are the same.
+
+    >>> same = {"P": 0.6, "not_P": 0.5}
+    >>> len(counted_once([Tuple("Ann", "Neg", same, "1"), Tuple("Ann", "Neg", same, "2"), Tuple("Bob", "Neg", same)]))
+    2
+    """
+    kept = {(each.judge, each.check, *each.answers.items(), *each.questions.items()): each for each in reversed(tuples)}
+    return list(reversed(kept.values()))
 
 
 def _names(asked: Tuple, number: int, draft: Draft) -> dict[str, str]:

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from coherently.errors import EngineError
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +19,7 @@ SAVING = 0.5
 """Seconds of finished work that a sudden end of the program may lose."""
 
 
-class Keep:
+class Keep(Viewed):
     """Finished work as bytes, by the hash of what was to be done; it stays true whatever else changes.
 
     With a `file`, it outlives the program: an SQLite database, which is made if it does not exist. Only one program may

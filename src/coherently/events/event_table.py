@@ -14,7 +14,7 @@ from coherently.events.packed import PackedTexts
 from coherently.values import alike
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,11 +40,30 @@ class Events:
     def __init__(self) -> None:
         self._table = _core.EventTable()
         self._read: list[_Read] = []
+        self._asked: list[tuple[int, Sequence[str]]] = []
+        self._told: tuple[int, set[str]] = 0, set()
         self._choices: tuple[tuple[int, ...], tuple[Choice, ...]] | None = None
 
     def __len__(self) -> int:
         """Count the coordinates, including the constant one."""
         return len(self._table)
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the texts of the events that were read, in order, each once; laws, which may be longer, are not events.
+
+        >>> events = Events()
+        >>> _ = events.add(["p & q", "p"]), events.add(["p", "~p"])
+        >>> list(events)
+        ['p & q', 'p', '~p']
+        """
+        return iter(dict.fromkeys(text for _, texts in self._asked for text in texts))
+
+    def __contains__(self, text: object) -> bool:
+        """Whether a text is an event of the table, or the complement of one, however it is written."""
+        if not isinstance(text, str):
+            return False
+        reading = self.find([text])
+        return not reading.faults and bool((reading.sides[0] >= 0).all())
 
     def _size(self) -> tuple[int, int]:
         return len(self._table), self._table.n_variables
@@ -109,9 +128,9 @@ class Events:
         declared = [text for how, texts, _ in self._read if how == "declare" for text in texts]
         return (declared, self.variables), (*self.supports(every), *self.tables(every))
 
-    def __reduce__(self) -> tuple[Callable[..., Events], tuple[list[_Read]]]:
+    def __reduce__(self) -> tuple[Callable[..., Events], tuple[list[_Read], list[tuple[int, Sequence[str]]]]]:
         """Pickle what was read, in order: reading it again gives the same numbers."""
-        return _read_again, (self._read,)
+        return _read_again, (self._read, self._asked)
 
     def choices(self) -> tuple[Choice, ...]:
         """The declared variables of which events mention an atom; they are made once for each state of the table."""
@@ -154,7 +173,39 @@ class Events:
             sides, faults = self._table.add(prepared[0], classes, max_characters)
         if self._size() != size:
             self._read.append(("add", clean, max_characters))
+        if max_characters == MAX_CHARACTERS:
+            self._keep(clean, is_new=self._size() != size)
         return reading_of(sides, faults, clean, unreadable)
+
+    def _keep(self, texts: Sequence[str], *, is_new: bool) -> None:
+        """Keep texts for `__iter__`; where they brought nothing new, only those that were not asked before."""
+        if not is_new:  # only then the texts so far are gathered, each once
+            known, told = self._told
+            told.update(text for _, each in self._asked[known:] for text in each)
+            self._told = len(self._asked), told
+            texts = [text for text in texts if text not in told]
+        if texts:
+            self._asked.append((len(self._read), texts))
+
+    def calls(self) -> int:
+        """The number of calls that brought anything, for `take_back`."""
+        return len(self._read)
+
+    def take_back(self, calls: int) -> None:
+        """Forget what came after the first calls; what stays keeps its numbers. A text that was refused leaves names.
+
+        >>> events = Events()
+        >>> before = events.calls()
+        >>> len(events.add(["Supplier delay"]).faults), events.variables
+        (1, ['Supplier'])
+        >>> events.take_back(before)
+        >>> events.variables
+        []
+        """
+        if calls < len(self._read):
+            kept = _read_again(self._read[:calls], [each for each in self._asked if each[0] <= calls])
+            self._asked, self._told = kept._asked, (0, set())
+            self._table, self._read, self._choices = kept._table, kept._read, None
 
     def find(self, texts: Sequence[str]) -> Reading:
         """Read texts and give the numbers of those events that are in the table."""
@@ -169,6 +220,7 @@ class Events:
         event = self._table.add_variables(clean)
         if self._size() != size:
             self._read.append(("add_names", clean, 0))
+        self._keep(clean, is_new=self._size() != size)
         sides = np.stack([event, np.full_like(event, CERTAIN), event ^ 1], axis=1)
         taken = np.flatnonzero(event < 0).tolist()
         sides[taken] = -1
@@ -267,7 +319,7 @@ class Events:
         return truths
 
 
-def _read_again(read: Iterable[_Read]) -> Events:
+def _read_again(read: Iterable[_Read], asked: list[tuple[int, Sequence[str]]]) -> Events:
     events = Events()
     for how, texts, option in read:
         match how:
@@ -277,6 +329,7 @@ def _read_again(read: Iterable[_Read]) -> Events:
                 events.add(texts, max_characters=option)
             case _:
                 events.add_names(texts)
+    events._asked = asked
     return events
 
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from coherently.errors import EventError
 from coherently.events import tidy, words_or_none
 from coherently.explain.people_sentences import phrase, quoted
@@ -94,3 +96,44 @@ def _named(item: Item, names: EventNames) -> Item:
 
 def _is_untitled(item: Item) -> bool:
     return not item.topic and item.title == item.event
+
+
+def topics_of(panel: Panel) -> dict[str, str]:
+    """The labels of declared variables, by the events about them whose own labels are only parts of a name.
+
+    Such a label does not begin with a capital letter: "20 to 40", "under 20".
+
+    >>> from coherently.panel import Panel
+    >>> labels = {"units": "Units sold", "units < 20": "under 20", "units >= 20": "Twenty or more"}
+    >>> rows = [("Ann", "units < 20", 0.1), ("Ann", "units >= 20", 0.9)]
+    >>> topics_of(Panel.from_records(rows, laws=["variable units: number"], labels=labels))
+    {'units < 20': 'Units sold'}
+    """
+    labels, found = panel.labels, {}
+    if not any(name in labels for name in panel.events.declared):
+        return {}
+    for text, variable in zip(panel.written.text, variable_names(panel), strict=True):
+        if variable is not None and variable in labels and text in labels and not labels[text][:1].isupper():
+            found[text] = labels[variable]
+    return found
+
+
+def variable_names(panel: Panel) -> list[str | None]:
+    """For each event as written: the declared variable that it is about, if it is about that one alone.
+
+    What a conditional is about does not include what it is conditional on.
+    """
+    written, events = panel.written, panel.events
+    owner = {int(atom): choice.name for choice in events.choices() for atom in choice.atoms}
+    if not owner:
+        return [None] * len(written)
+    starts, members = events.supports(np.stack([written.event, written.condition], axis=1).ravel() // 2)
+    found: list[str | None] = []
+    for i in range(len(written)):
+        event, condition = (
+            {owner.get(atom, atom) for atom in members[starts[k] : starts[k + 1]].tolist()} for k in (2 * i, 2 * i + 1)
+        )
+        names = event - condition
+        name = names.pop() if len(names) == 1 else None
+        found.append(name if isinstance(name, str) else None)
+    return found

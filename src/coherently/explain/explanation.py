@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from coherently.contract import FLAG, NUMBER, TEXT, ListOf, ObjectOf, OrNull, RecordField
 from coherently.explain.bets.distance import ABSENT, NOISE
-from coherently.explain.event_names import EventNames, named_items
+from coherently.explain.event_names import EventNames, named_items, topics_of
 from coherently.explain.fit.answer_sheet import AnswerSheet
 from coherently.explain.fit.least_change import LATE, whole_change
 from coherently.explain.fit.piece_check import in_sheet_order, looked_at
@@ -102,6 +102,13 @@ def bands_of(rows: Sequence[dict[str, Any]]) -> tuple[Band, ...]:
     return tuple(Band(**row | {end: float(row[end]) for end in ("low", "high")}) for row in rows)
 
 
+class ToldContradiction(NamedTuple):
+    """A contradiction in people's words, and the events, or conditionals, as written, that it is about."""
+
+    events: tuple[str, ...]
+    sentence: str
+
+
 class Explanation:
     """Bets looked at as answers, once; what was not looked at, or not in time, is in `unchecked`."""
 
@@ -118,9 +125,12 @@ class Explanation:
             return looked_at(sheet, frozenset(), budget)
 
     @property
-    def sentences(self) -> tuple[str, ...]:
+    def told(self) -> tuple[ToldContradiction, ...]:
         """The contradictions that people can notice, in the order of the forecasts."""
-        return tuple(check.sentence(relation) for check, relation in in_sheet_order(self._checks))
+        return tuple(
+            ToldContradiction(tuple(check.items[i].id for i in sorted(relation.forecasts)), check.sentence(relation))
+            for check, relation in in_sheet_order(self._checks)
+        )
 
     @property
     def bands(self) -> tuple[Band, ...]:
@@ -163,14 +173,24 @@ def is_on_sheet(bets: Bets) -> bool:
 
 
 def sheet_of(bets: Bets) -> AnswerSheet | None:
-    """The bets as answers, each to a question of its own, with readable names; None if they cannot be."""
+    """The bets as answers with readable names; None if they cannot be.
+
+    Each is a question of its own, except that events of one topic are one question.
+    """
     if not is_on_sheet(bets):
         return None
     keys = [str(key) for key in bets.keys(with_judges=False)]
     panel = bets.panel if bets.offered is None else replace(bets.panel, written=bets.offered)
     texts = [bets.text(i) for i in range(len(bets))]
+    topics, first = topics_of(panel), dict[str, int]()
     titled = (
-        Item(key, text, panel.labels.get(text, text), i + 1)
+        Item(
+            id=key,
+            event=text,
+            title=panel.labels.get(text, text),
+            question=first.setdefault(topics.get(text, key), i + 1),
+            topic=topics.get(text, ""),
+        )
         for i, (key, text) in enumerate(zip(keys, texts, strict=True))
     )
     items = named_items(titled, EventNames.of(panel))

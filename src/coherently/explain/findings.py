@@ -32,6 +32,7 @@ from coherently.explain.explanation import (
     SHARE,
     Explanation,
     Repair,
+    ToldContradiction,
     bands_of,
     exact_changes,
     is_on_sheet,
@@ -111,6 +112,13 @@ EXPLANATION_FIELDS = (
         optional=True,
         since=2,
     ),
+    RecordField(
+        "grounds",
+        ListOf(ListOf(TEXT)),
+        "for each contradiction the laws, as written, that it rests on; left out where there are no laws",
+        optional=True,
+        since=3,
+    ),
     RecordField("repair", REPAIR, "the least change that makes the forecasts coherent", optional=True, since=2),
     RecordField(
         "bands",
@@ -132,11 +140,11 @@ NAME = RecordField("name", TEXT, "the name of the judge, or panel")
 TOLD_BOOK = RecordField("book", RecordOf(lambda: Book.record), "bets at the forecasts' own prices that surely win")
 FINDING = Record(
     "finding",
-    2,
+    3,
     "Whether the forecasts of one judge, or the panel's means, are coherent (`co.check(...).judges[name]`).",
     (NAME, *VERDICT_FIELDS, *EXPLANATION_FIELDS, TOLD_BOOK),
 )
-"""Version 1 has contradictions in symbols alone."""
+"""Version 1 has contradictions in symbols alone, version 2 lacks the laws that they rest on."""
 
 
 def verdict_of(finding: Verdict) -> Verdict:
@@ -185,6 +193,11 @@ class Finding(Worked, Verdict):
     def __repr__(self) -> str:
         return f"<Finding: {self.name} is {self.status}, distance {self.distance:.6g}>"
 
+    def _view_columns(self) -> dict[str, list[Any]]:
+        """For a notebook: the contradictions that are named."""
+        known = self.contradictions if self.is_explained or not self.is_retold else ()
+        return {"contradictions" if known else "no contradiction is named": list(known)}
+
     @property
     def contradictions(self) -> tuple[str, ...]:
         """The worst contradictions among the forecasts, each a sentence; the worst first."""
@@ -228,11 +241,26 @@ class Finding(Worked, Verdict):
     @cached_property
     def people_sentences(self) -> tuple[str, ...]:
         """The sentences for people."""
+        return tuple(each.sentence for each in self.told)
+
+    @cached_property
+    def told(self) -> tuple[ToldContradiction, ...]:
+        """The contradictions in people's words, each with the events that it is about.
+
+        >>> import coherently as co
+        >>> rows = [("Ann", "p", 0.3), ("Ann", "p & q", 0.36), ("Ann", "r", 0.5)]
+        >>> [each.events for each in co.check(co.Panel.from_records(rows)).judges["Ann"].told]
+        [('p', 'p & q')]
+        """
         if self.status is CheckStatus.COHERENT:
             return ()
-        if self._bets.quoted.any():
-            return tuple(quote_sentence(self._bets, each.forecasts) for each in self.contradictory)
-        return self._explanation.sentences
+        if not self._bets.quoted.any():
+            return self._explanation.told
+        keys = [str(key) for key in self._bets.keys(with_judges=False)]
+        return tuple(
+            ToldContradiction(tuple(keys[i] for i in each.forecasts), quote_sentence(self._bets, each.forecasts))
+            for each in self.contradictory
+        )
 
     @cached_property
     def bands(self) -> tuple[Band, ...]:
@@ -299,6 +327,8 @@ class Finding(Worked, Verdict):
                 known.add("bands")
         if "people_sentences" in known:
             told["sentences"] = {voice: list(self.sentences(voice)) for voice in VOICES}
+        if "grounds" in known or (not self.is_retold and len(self._bets.panel.laws.statements())):
+            told["grounds"] = [list(laws) for laws in self.grounds]
         if "repair" in known:
             told["repair"] = self.repair.as_dict()
         if "bands" in known:
@@ -327,6 +357,8 @@ class Finding(Worked, Verdict):
         known: dict[str, Any] = {} if said is None else {"contradictory": tuple(Contradiction((), s) for s in said)}
         if spoken is not None:
             known["people_sentences"] = tuple(spoken["people"])
+        if "grounds" in values:
+            known["grounds"] = tuple(tuple(laws) for laws in values["grounds"])
         if "repair" in values:
             known["repair"] = Repair.of(values["repair"])
         if "bands" in values:

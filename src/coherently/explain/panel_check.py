@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -10,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from coherently.contract import TEXT, ListOf, ObjectOf, Record, RecordField, Worked
+from coherently.contract import TEXT, ListOf, ObjectOf, OneWord, Record, RecordField, Worked
 from coherently.engine import opened
 from coherently.engine.threads import count_threads
-from coherently.errors import MethodError, PanelError, counted
+from coherently.errors import PanelError, counted
 from coherently.explain.allowance import Allowance
 from coherently.explain.bets.bets import bets_at_forecasts, bets_at_means, bets_of_judges, event_means, stated, usable
 from coherently.explain.bets.conditions import taken_alone
@@ -30,8 +29,9 @@ from coherently.explain.rounding_slack import half_units
 from coherently.explain.time_shares import nearest_in_time
 from coherently.explain.verdicts import CheckStatus, Court, together
 from coherently.note_log import notes_logged
-from coherently.panel import to_frame
+from coherently.panel import Tabled, to_frame
 from coherently.panel.weights import with_weights
+from coherently.solve.budget import check_time_limit
 from coherently.values import Value, alike
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from coherently.explain.verdicts import Verdict
     from coherently.panel import Columns, Panel, Progress
     from coherently.panel.weights import Weights
+    from coherently.proposals.law_files import LawOrigin
     from coherently.solve import Budget, Signal
 
 TIME_LIMIT = 20.0
@@ -228,10 +229,23 @@ class Judges(Mapping[str, Finding]):
         }
 
 
+def _strengths() -> list[str]:
+    """The classes of proposals; the room of proposals is loaded when it is needed."""
+    from coherently.proposals.proposal import Strength
+
+    return [str(one) for one in Strength]
+
+
+ORIGIN_FIELDS = (
+    RecordField("law", TEXT, "the law, as written"),
+    RecordField("strength", OneWord(_strengths), "the class of the proposal"),
+    RecordField("rule", TEXT, "the rule that proposed it"),
+    RecordField("accepted_by", TEXT, "who accepted it, and when"),
+)
 JUDGE_FIELDS = (RecordField("judge", TEXT, "the name of the judge"), *VERDICT_FIELDS, *EXPLANATION_FIELDS)
 CHECK = Record(
     "check",
-    2,
+    3,
     "Who contradicts what (`co.check`, `coherently check --json`): what is found about the panel's means and judges.",
     (
         NAME,
@@ -244,13 +258,20 @@ CHECK = Record(
             f"one object per judge; the contradictions of the {WORST} worst are named, as far as there is time",
         ),
         RecordField("notes", ListOf(TEXT), "what a reader should know"),
+        RecordField(
+            "origins",
+            ListOf(ObjectOf("an origin", ORIGIN_FIELDS)),
+            "where laws come from, as the comments in their file say (`coherently relate`); left out if none say it",
+            optional=True,
+            since=3,
+        ),
     ),
 )
-"""Version 1 has contradictions in symbols alone."""
+"""Version 1 has contradictions in symbols alone, version 2 lacks the laws that they rest on, and their origins."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Check(Worked):
+class Check(Tabled, Worked):
     """Findings about a panel: of each judge in `judges`, and of the panel's means, as written, in `means`.
 
     `coherent`, `distance`, `guaranteed_improvement`, `contradictions` and `book` are those of the means. The means of
@@ -269,6 +290,7 @@ class Check(Worked):
     judges: Judges
     means: Finding
     notes: tuple[str, ...]
+    origins: Mapping[str, LawOrigin] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -314,12 +336,28 @@ class Check(Worked):
         """The columns of `frame`."""
         return self.judges.columns()
 
+    def _view_columns(self) -> Columns:
+        """For a notebook: the judges, contradictions first."""
+        order, every = self.judges.order(), self.columns()
+        kept = ("judge", "forecasts", "status", "distance")
+        columns = {name: every[name] for name in kept}
+        return {
+            name: column[order] if isinstance(column, np.ndarray) else [column[i] for i in order]
+            for name, column in columns.items()
+        }
+
     def _plain(self) -> dict[str, Any]:
         # Contradictions come first, of the means and of all judges: what explains them may take the time that is left.
         if not self.means.is_retold:
             _ = self.means.contradictory
         self.judges.explained(WORST)
-        return {**self.means._plain(), "judges": self._judge_rows(), "notes": [*self.notes, *self._silence()]}
+        told = {**self.means._plain(), "judges": self._judge_rows(), "notes": [*self.notes, *self._silence()]}
+        if self.origins:
+            told["origins"] = [
+                {"law": law, "strength": str(one.strength), "rule": one.rule, "accepted_by": one.accepted_by}
+                for law, one in self.origins.items()
+            ]
+        return told
 
     def _judge_rows(self) -> list[dict[str, Any]]:
         """What is told of each judge, with contradictions of the worst, and what explains them while there is time."""
@@ -351,7 +389,15 @@ class Check(Worked):
             _allowance=Allowance(0.0),
             _findings={finding.name: finding for finding in rows},
         )
-        return cls._retold(judges=judges, means=Finding._from_plain(values), notes=tuple(values["notes"]))
+        from coherently.proposals.law_files import LawOrigin
+        from coherently.proposals.proposal import Strength
+
+        origins = {
+            row["law"]: LawOrigin(Strength(row["strength"]), row["rule"], row["accepted_by"])
+            for row in values.get("origins", ())
+        }
+        means = Finding._from_plain({name: value for name, value in values.items() if name != "origins"})
+        return cls._retold(judges=judges, means=means, notes=tuple(values["notes"]), origins=origins)
 
     def frame(self) -> Any:
         """One row per judge: judge, forecasts, status, coherent, the distance and its bounds, and what is saved."""
@@ -420,8 +466,7 @@ def _begun(
     engine: Executor | None = None,
 ) -> tuple[Panel, tuple[str, ...], Allowance]:
     """The forecasts that can be checked, notes on what was left out, and the time."""
-    if not 0 <= time_limit < math.inf:
-        raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
+    check_time_limit(time_limit)
     panel, notes = usable(panel)
     if not len(panel):
         raise PanelError("no forecast is left to check: " + "; ".join(notes))

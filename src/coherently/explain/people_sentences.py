@@ -25,11 +25,17 @@ def percent(probability: float, digits: int = 0) -> str:
     >>> percent(0.3), percent(0.125, 1), percent(0.135)
     ('30\xa0%', '12.5\xa0%', '14\xa0%')
     """
-    # Half a per cent goes up, whatever floats make of it.
-    shown = (
-        f"{round(100 * probability + 1e-9, digits):.{digits}f}" if digits else str(int(100 * probability + 0.5 + 1e-9))
-    )
+    shown = f"{round(100 * probability + 1e-9, digits):.{digits}f}" if digits else str(whole_percent(probability))
     return f"{shown}{SPACE}%"
+
+
+def whole_percent(probability: float) -> int:
+    """A probability in whole per cents: half a per cent goes up, whatever floats make of it.
+
+    >>> whole_percent(0.135), whole_percent(0.285)
+    (14, 29)
+    """
+    return int(100 * probability + 0.5 + 1e-9)
 
 
 def phrase(item: Item) -> str:
@@ -41,11 +47,16 @@ def phrase(item: Item) -> str:
     """
     if item.composed:
         return item.title
-    if not item.topic:
-        return quoted(item.title)
-    if _is_bare(item.topic) and not item.title[:1].isupper():
-        return f"{item.topic} {item.title}"
-    return f"“{item.topic}: {item.title}”"
+    return topical(item.topic, item.title) if item.topic else quoted(item.title)
+
+
+def topical(topic: str, title: str) -> str:
+    """A title inside a sentence, with the topic that it is a part of.
+
+    >>> topical("inflation", "above 2"), topical("Units sold", "under 20")
+    ('inflation above 2', '“Units sold: under 20”')
+    """
+    return f"{topic} {title}" if _is_bare(topic) and not title[:1].isupper() else f"“{topic}: {title}”"
 
 
 def quoted(title: str) -> str:
@@ -168,6 +179,8 @@ class Wording:
         count, topic = number_word(len(items)), items[0].topic
         if _is_bare(topic) and not topic.startswith(ARTICLES):
             name = f"the {count} {topic} answers"
+        elif topic[:1].isupper():
+            name = f"the {count} answers to “{topic}”"
         else:
             name = f"the {count} answers to question {items[0].question}"
         total = sum(assertion.chance for assertion in misfit.assertions)

@@ -18,6 +18,7 @@ from coherently.engine.worker import order_here
 from coherently.errors import MethodError
 from coherently.explain.bets.bets import clusters_of
 from coherently.explain.bets.distance import ACCURACY, COARSE, Approach, PointApproach
+from coherently.explain.bets.tabled_distance import tabled_prices
 from coherently.solve import Budget
 from coherently.solve.component.pace import COLUMNS, CROSSING, estimated_seconds
 
@@ -42,11 +43,17 @@ def nearest_in_time(
 
     Each cluster may take an equal part of the time that is left, so that what the small ones do not need is left for
     the large ones; those that this cuts share what is left in the end, round after round. First, distances are proved
-    to the accuracy that is shown; within `refined`, some of them better. Clusters that are worth it go to the budget's
-    engine.
+    to the accuracy that is shown; within `refined`, some of them better. Clusters of few worlds are solved all at once,
+    and of the others those that are worth it go to the budget's engine.
     """
     every = sorted((Approach(bets, c) for c in clusters_of(bets)), key=lambda way: len(way.cluster.part))
-    found = dict(_elsewhere(every, budget, refined, progress)) if budget.engine is not None else {}
+    points = [i for i, way in enumerate(every) if way.has_points]
+    tabled = tabled_prices(bets, [every[i].cluster for i in points], budget, threads)
+    found = {points[k]: answer for k, answer in tabled.items()}
+    if budget.engine is not None:
+        others = [i for i in range(len(every)) if i not in found]
+        elsewhere = _elsewhere([every[i] for i in others], budget, refined, progress)
+        found |= {others[k]: answer for k, answer in elsewhere}
     ways = [way for i, way in enumerate(every) if i not in found]
     here = iter(_improved_here(ways, budget, refined, threads, progress=progress, total=len(every)))
     return [found[i] if i in found else next(here) for i in range(len(every))]

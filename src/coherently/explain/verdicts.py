@@ -12,8 +12,9 @@ import numpy as np
 
 from coherently.explain.bets.conditions import may_be_called_off
 from coherently.explain.bets.distance import are_close, largest_square
-from coherently.explain.relations.broken import MOMENT, Constraints, proved_square, violated
+from coherently.explain.relations.broken import MOMENT, proved_square, violated
 from coherently.explain.rounding_slack import cannot_explain, explains, is_within_slack
+from coherently.problem.constraints import Constraints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -29,6 +29,7 @@ from coherently.panel import Panel
 from coherently.problem import find_loss, unit_of
 from coherently.result import aggregate
 from coherently.solve import Auto, Exact, choose
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     import os
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from coherently.solve import Method
 
 
-class LivePanel:
+class LivePanel(Viewed):
     """A panel whose forecasts, laws and outcomes change, and whose answers are kept coherent.
 
     Only the components that a revision touches are solved again: in a thread (`background`), or in `settle`.

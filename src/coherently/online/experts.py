@@ -11,6 +11,7 @@ import numpy as np
 
 from coherently.errors import SHOWN, PanelError, counted
 from coherently.online.learning_rules import LOSSES, RULES, LearningRule, find_rule
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -19,7 +20,7 @@ FORMAT, VERSION = "coherently-online", 1
 Forecasts: TypeAlias = "Mapping[str, Any] | ArrayLike"
 
 
-class OnlinePanel:
+class OnlinePanel(Viewed):
     """Experts who forecast in rounds, and a prediction that does nearly as well as the best of them.
 
     `predict` takes the forecasts of each expert for one event or for several; `update` takes what came true and changes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,7 @@ class LearningRule(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Hedge:
+class Hedge(Viewed):
     r"""Exponential weights for a known number of rounds and any loss that is convex and lies in [0, 1].
 
     The prediction is the weighted mean, the learning rate $\sqrt{8 \ln N / T}$ for N experts and T `rounds`; then the
@@ -74,7 +75,7 @@ class Hedge:
 
 
 @dataclass(frozen=True, slots=True)
-class ExponentialAverage:
+class ExponentialAverage(Viewed):
     r"""The exponentially weighted average for the square loss: rate 1/2, regret at most $2 \ln N$ after any round.
 
     The square loss of probabilities is 1/2-exp-concave: Cesa-Bianchi and Lugosi (2006), Prediction, learning, and
@@ -104,7 +105,7 @@ class ExponentialAverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Vovk:
+class Vovk(Viewed):
     r"""Vovk's aggregating algorithm for the square loss: rate 2, regret at most $\ln(N) / 2$ after any round.
 
     With $g(y) = -\frac12 \ln \sum w e^{-2 (p - y)^2}$ for the outcomes y = 0 and 1, the prediction is

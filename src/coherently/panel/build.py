@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, get_args
 
 import numpy as np
 
@@ -16,28 +16,44 @@ from coherently.note_log import notes_logged
 from coherently.panel import cells
 from coherently.panel.cell_table import ProblemList
 from coherently.panel.columnar.coded import CodedCells
+from coherently.panel.event_dictionary import look_alikes
+from coherently.panel.frames import table_from_frame
 from coherently.panel.laws import NO_LAWS, Laws, count_idle, impossible_conditions, read_laws
-from coherently.panel.layout import Long, Wide, is_market_word, is_quoted, pick, plan_columns, recognise
+from coherently.panel.layout import (
+    Long,
+    Wide,
+    is_market_word,
+    is_quoted,
+    listed_columns,
+    pick,
+    plan_columns,
+    recognise,
+    said_layout,
+)
 from coherently.panel.outcomes import Facts, read_outcomes, resolve, unused_outcomes
 from coherently.panel.panel import Panel, WrittenEvents
 from coherently.panel.readers import read_table
 from coherently.panel.repeats import Repeats, settle_repeats
-from coherently.panel.texts import by_appearance, compact_notes, number_texts, plain_notes, suggest
+from coherently.panel.texts import by_appearance, compact_notes, name_some, number_texts, plain_notes, suggest
+from coherently.panel.worksheets import ReadingChoices, local_file, plain_reading, read_real_table, summary_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.panel.cell_table import Table
+    from coherently.panel.layout import ColumnNames
     from coherently.panel.outcomes import Outcomes
     from coherently.panel.readers import Progress
     from coherently.panel.statements import LawsSource
+    from coherently.panel.worksheets.file_source import TableSource
 
-Labels: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
+Labels: TypeAlias = Any
+"""A file or a frame (id, title), or a mapping."""
 
+MOST_COMPARED = 20_000
+"""Maximum number of names that are compared with each other."""
 ONLY_JUDGE = "panel"
 """The judge of a table without a judge column."""
-SUMMARIES = frozenset({"average", "avg", "consensus", "mean", "median", "sum", "total"})
-"""Headers of summary rows and columns that spreadsheets often have beside the judges or below the events."""
 
 
 class Options(TypedDict, total=False):
@@ -48,7 +64,7 @@ class Options(TypedDict, total=False):
     outcomes: Outcomes | None
     """A file, a mapping or a frame of events with their outcomes."""
     labels: Labels | None
-    """A file (id, title) or a mapping, for readable names."""
+    """A file or a frame (id, title) or a mapping, for readable names."""
     percent: bool
     """Plain numbers are percentages."""
     missing: cells.Missing
@@ -57,6 +73,21 @@ class Options(TypedDict, total=False):
     """What to do with several forecasts by one judge of one event: `"keep"`, `"last"`, `"mean"` or `"error"`."""
     plain_events: bool
     """Each event cell is one name, not a formula."""
+    columns: ColumnNames | None
+    """Which columns play which roles: {"event": "Risk", "judge": "Name", "ignore": ["Owner", "Status"]}."""
+
+
+class FileOptions(TypedDict, total=False):
+    """How a file is read, beside `Options`; what is not said is found out, and told in notes."""
+
+    sheet: str | None
+    """The sheet of a workbook."""
+    header: int | None
+    """The number of the row with the names of the columns."""
+    separator: str | None
+    """What stands between the cells of a text file."""
+    encoding: str | None
+    """The encoding of a text file, such as "windows-1252"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +103,30 @@ class _ReadForecasts:
     time: NDArray[np.float64] | None = None
 
 
-@notes_logged(lambda panel: panel.notes)
-def read_panel(path: str | os.PathLike[str], *, progress: Progress | None = None, **options: Unpack[Options]) -> Panel:
-    r"""Read a panel from a file: CSV, CSV.gz, JSON lines or Parquet, a long or a wide table.
+@notes_logged(lambda panel: panel.notes, warn=True)
+def read_panel(
+    source: TableSource,
+    *,
+    progress: Progress | None = None,
+    sheet: str | None = None,
+    header: int | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    **options: Unpack[Options],
+) -> Panel:
+    r"""Read a panel from a file: a workbook (.xlsx, .ods), CSV, JSON lines or Parquet, also in .gz or .zst.
+
+    `source` is a path, an open file or "-", the standard input. The table may be long (one row per forecast) or wide
+    (events in rows, judges in columns, or the other way round), with titles above it, means beside it and notes below
+    it. `panel.reading` says how it was read, and `panel.notes` has everything that was guessed or left out. What is
+    guessed wrongly is said: `columns` maps roles to names of columns ({"event": "Risk", "judge": "Name"}; the role
+    "ignore" leaves columns out), `sheet` names a sheet, `header` is the number of the row with the names of the
+    columns, `separator` stands between the cells of a text, and `encoding` is the encoding of a text.
 
     `laws` is a file or a list of statements: declarations of variables, formulas that are certainly true, and
     probabilities that are fixed or limited. `outcomes` is a file, a mapping or a frame of events with their
-    outcomes. `labels` is a file (id, title) or a mapping that gives readable names. `percent=True` says that plain
-    numbers are percentages. With `missing="abstain"` a missing probability in a long table is an abstention.
+    outcomes. `labels` is a file or a frame (id, title), or a mapping, that gives readable names. `percent=True` says
+    that plain numbers are percentages. With `missing="abstain"` a missing probability in a long table is an abstention.
     `repeats` ("keep", "last", "mean" or "error") says what to do with several forecasts by one judge of one event.
     With `plain_events=True` each event cell is one name, not a formula. `progress` is called with the fraction of the
     file that has been read.
@@ -89,9 +136,26 @@ def read_panel(path: str | os.PathLike[str], *, progress: Progress | None = None
     >>> _ = file.write_text("event,Ann,Bob\nrain,70%,60%\nrain & wind,NA,0.2\n")
     >>> read_panel(file)
     <Panel: 3 forecasts by 2 judges on 2 events over 2 variables>
+    >>> _ = file.write_text("Risiken 2027;;\nRisiko;Ann;Mittelwert\nBrand im Werk;0,35;0,35\n")
+    >>> panel = read_panel(file)
+    >>> panel.reading.header_row, panel.reading.separator, panel.judges
+    (2, ';', ('Ann',))
     """
-    planner = partial(plan_columns, percent=bool(options.get("percent")))
-    return build(read_table(path, progress, planner), **options)
+    percent, columns = bool(options.get("percent")), options.get("columns")
+    choices = ReadingChoices(
+        listed_columns(columns), sheet, header, separator=separator, encoding=encoding, percent=percent
+    )
+    with local_file(source) as path:
+        read = read_real_table(path, choices)
+        if read is None:
+            planner = None if columns else partial(plan_columns, percent=percent)
+            table = read_table(path, progress, planner)
+            panel = build(table, names_with_spaces=True, **options)
+            return replace(panel, reading=replace(plain_reading(table, columns), remarks=panel.notes))
+    told: Options = {**options, "percent": False, "columns": None}  # shares are made already, and roles are known
+    panel = build(read.table, layout=read.layout, names_with_spaces=True, **told)
+    notes = (*read.reading.notes(), *panel.notes)
+    return replace(panel, reading=replace(read.reading, remarks=notes), notes=notes)
 
 
 def build(
@@ -105,9 +169,16 @@ def build(
     repeats: Repeats = "keep",
     plain_events: bool = False,
     reduced: bool = False,
+    columns: ColumnNames | None = None,
+    layout: Long | Wide | None = None,
+    names_with_spaces: bool = False,
     **unknown: object,
 ) -> Panel:
-    """Make a panel from a table; see `Options`. A `reduced` one has the sums of many forecasts instead of forecasts."""
+    """Make a panel from a table; see `Options`. A `reduced` one has the sums of many forecasts instead of forecasts.
+
+    `layout` says which columns play which roles, where that is known; else their names tell. With `names_with_spaces`
+    cells that are not formulas are names, as people write them.
+    """
     for name in unknown:
         known = list(Options.__annotations__)
         raise MethodError(
@@ -117,16 +188,23 @@ def build(
     _check_choice("repeats", repeats, get_args(Repeats))
     events = Events()
     rules = NO_LAWS if laws is None else read_laws(laws, events)
-    layout = recognise(table)
+    layout = layout or (said_layout(table, columns) if columns else recognise(table))
     if isinstance(layout, Long):
         forecasts = _read_long(table, layout, percent=percent, missing=missing)
     else:
         forecasts = _read_wide(table, layout, percent=percent)
-    texts = cells.names(table, layout.event)
-    reading = number_texts(table, texts, events, plain_events=plain_events)
+    titles = _read_labels(labels)
+    numbered = number_texts(
+        table,
+        cells.names(table, layout.event),
+        events,
+        plain_events=plain_events,
+        labels=(lambda: titles) if names_with_spaces else None,
+    )
+    texts, reading = numbered.texts, numbered.reading
     _check_conditions(table, texts, reading, rules, events=events)
     facts = []
-    if isinstance(layout, Long) and layout.outcome is not None:
+    if layout.outcome is not None:
         outcome = cells.outcomes(table, layout.outcome)
         every = Reading(reading.sides[texts.codes], ())
         facts.append(Facts.gather(table, layout.event, layout.outcome, every, outcome=outcome))
@@ -142,11 +220,14 @@ def build(
     panel = asked if len(answered) == len(asked) else asked.select(answered)
     notes = [
         *([] if reduced else _notes(table, layout, asked, panel)),
+        *numbered.notes,
+        *(_alike_notes(table.source, panel) if names_with_spaces else ()),
         *_relation_notes(table, panel, plain_events=plain_events),
         *([] if nothing_said else unused_outcomes(facts[-1], asked)),
         *asked.notes,
     ]
-    panel = replace(panel, notes=tuple(notes), labels=_read_labels(labels), library=table.library, reduced=reduced)
+    titles = {**numbered.titles, **titles}
+    panel = replace(panel, notes=tuple(notes), labels=titles, library=table.library, reduced=reduced)
     if reduced:
         return panel
     return settle_repeats(panel, repeats, lambda i: table.where(int(forecasts.row[answered[i]])))
@@ -263,7 +344,7 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> lis
         if len(panel) < len(asked):
             notes.append(f"{table.source}: rows without a probability, left out: {len(asked) - len(panel):,}")
     else:
-        summaries = [name for name in (*panel.judges, *panel.written.text) if name.lower() in SUMMARIES]
+        summaries = [name for name in (*panel.judges, *panel.written.text) if summary_of(name) not in (None, "extreme")]
         if summaries:
             notes.append(f"{table.source}: counted as a judge or an event like the others: {', '.join(summaries)}")
     heard = set(panel.judges)
@@ -271,10 +352,19 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> lis
     if silent:
         shown = ", ".join(silent[:SHOWN]) + (", ..." if len(silent) > SHOWN else "")
         notes.append(f"{table.source}: judges without a forecast: {shown}")
-    unanswered = len(asked.written) - len(panel.written)
-    if unanswered:
-        notes.append(f"{table.source}: events without a forecast: {unanswered:,}")
+    if len(asked.written) > len(panel.written):
+        answered = set(panel.written.text)
+        unanswered = [text for text in asked.written.text if text not in answered]
+        notes.append(f"{table.source}: events without a forecast, not in the result: {name_some(unanswered)}")
     return notes
+
+
+def _alike_notes(source: str, panel: Panel) -> list[str]:
+    """Say which names of judges or of variables a person may take for one."""
+    if max(len(panel.judges), panel.events.n_variables) > MOST_COMPARED:
+        return []
+    found = [*look_alikes(panel.judges), *look_alikes(panel.events.variables)]
+    return [f"{source}: {note}" for note in found]
 
 
 def _column_notes(source: str, layout: Long) -> list[str]:
@@ -305,7 +395,7 @@ def _relation_notes(table: Table, panel: Panel, *, plain_events: bool) -> list[s
 def _read_labels(labels: Labels | None) -> Mapping[str, str]:
     if labels is None or isinstance(labels, Mapping):
         return labels or {}
-    table = read_table(labels)
+    table = read_table(labels) if isinstance(labels, str | os.PathLike) else table_from_frame(labels, "labels")
     ids = cells.texts(table, pick(table, "id", ("id", "event", "variable", "question", "event_id")))
     titles = cells.texts(table, pick(table, "title", ("title", "label")))
     return dict(zip(ids, titles, strict=True))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from coherently.errors import PanelError, Where
 from coherently.panel.cell_table import Table
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coherently.panel.columnar.plans import Plan
+
+ColumnNames: TypeAlias = "Mapping[str, str | Sequence[str]]"
+"""The name or the names of the columns that play each role."""
 
 ROLES = {
     "judge": ("judge", "forecaster", "user", "model", "judge_id"),
@@ -95,10 +99,11 @@ class Long:
 
 @dataclass(frozen=True, slots=True)
 class Wide:
-    """One row per event, one column per judge."""
+    """One row per event, one column per judge, perhaps one for outcomes."""
 
     event: str
     judges: tuple[str, ...]
+    outcome: str | None = None
 
 
 def recognise(table: Table) -> Long | Wide:
@@ -119,6 +124,39 @@ def recognise(table: Table) -> Long | Wide:
             raise PanelError(message, code="missing-column", where=Where(table.source), remedy=SHAPES)
         _check_judges(table, others)
         return Wide(first, tuple(others))
+    raise _unrecognised(table, roles)
+
+
+def listed_columns(columns: ColumnNames | None) -> dict[str, list[str]]:
+    """The names of columns for each role that somebody gave, as lists."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise PanelError(f"columns is {columns!r}; it must map roles to names of columns, as in {{'event': 'Risk'}}")
+    return {role: [names] if isinstance(names, str) else list(names) for role, names in columns.items()}
+
+
+def said_layout(table: Table, columns: ColumnNames) -> Long | Wide:
+    """The shape of a table with names of its own, by the roles that somebody gave to columns; other names count too."""
+    said = listed_columns(columns)
+    absent = [name for names in said.values() for name in names if name not in table.columns]
+    unknown = [role for role in said if role not in (*ROLES, "ignore")]
+    if absent or unknown:
+        found = f"no column {absent[0]!r}" if absent else f"no role {unknown[0]!r}"
+        raise PanelError(
+            f"{table.source} has {found}; its columns are {_listed(table.columns)}, and the roles are "
+            f"{', '.join(ROLES)}, ignore",
+            code="missing-column",
+            where=Where(table.source),
+        )
+    given = {role: names[0] for role, names in said.items() if role != "ignore"}
+    free = [name for name in table.columns if name not in {*given.values(), *said.get("ignore", ())}]
+    roles = {**find_roles(Table(table.source, {name: [] for name in free}, range(1))), **given}
+    if "event" in roles and {"probability", "lower", "upper"} & roles.keys():
+        played = set(roles.values())
+        return Long(**roles, ignored=tuple(name for name in table.columns if name not in played))
+    if "event" in roles and len(free) > 0:
+        return Wide(roles["event"], tuple(name for name in free if name not in roles.values()), roles.get("outcome"))
     raise _unrecognised(table, roles)
 
 

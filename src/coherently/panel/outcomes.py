@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import SHOWN, ListedProblem, PanelError
-from coherently.events import MAX_CONFLICTS, UNDECIDED, Reading, entail, find_conflict
+from coherently.events import MAX_CONFLICTS, UNDECIDED, Reading, entail, find_conflict, quote_name
 from coherently.panel import cells
 from coherently.panel.cell_table import Table
 from coherently.panel.columnar.cell_values import is_missing
@@ -119,7 +119,11 @@ def _read_events(
 ) -> Facts:
     outcome = cells.outcomes(table, outcome_column)
     coded = CodedCells(*encode(texts))
-    reading = number_texts(table, coded, events, plain_events=plain_events)
+
+    def known() -> dict[str, str]:
+        return {quote_name(name): name for name in events.variables}
+
+    reading = number_texts(table, coded, events, plain_events=plain_events, labels=known).reading
     return Facts.gather(table, event_column, outcome_column, Reading(reading.sides[coded.codes], ()), outcome=outcome)
 
 

@@ -15,6 +15,7 @@ from coherently.events import PackedTexts
 from coherently.note_log import notes_logged
 from coherently.panel.canonical import is_plain
 from coherently.panel.cell_table import read_only
+from coherently.panel.exported_tables import Tabled
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws
 from coherently.panel.panel_record import PANEL, panel_arguments, panel_values
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from coherently.panel.build import Options
     from coherently.panel.cell_table import Columns
     from coherently.panel.frames import Record
+    from coherently.panel.worksheets import TableReading
+
+
+FEW_JUDGES = 8
+"""Maximum number of judges with a column each in a notebook."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,13 +73,14 @@ class WrittenEvents(Value):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Panel(Value, Described):
+class Panel(Tabled, Value, Described):
     """All forecasts of a panel, with weights, intervals, times, laws and outcomes.
 
     A forecast is one entry of each array: `judge_index` points into `judges`, `event_index` into `written`,
     `probability` lies in [0, 1], `weight` is finite and not negative. `lower` and `upper` (NaN where not
     given) and `time` are None where the source has no such column. `laws` hold in every possible world. `notes`
-    says what a reader should know about how the source was read. A `reduced` panel has means, with their total
+    says what a reader should know about how the source was read, and `reading` how a file was read (None for other
+    sources): which sheet, row and columns, what was left out, and why. A `reduced` panel has means, with their total
     weights, in place of the forecasts. Arrays are read-only: `dataclasses.replace(panel, probability=...)` makes a
     panel with other numbers. Two panels are equal if their records are.
 
@@ -101,12 +108,13 @@ class Panel(Value, Described):
     labels: Mapping[str, str] = field(default_factory=dict)
     library: str | None = None
     reduced: bool = False
+    reading: TableReading | None = None
 
     def __post_init__(self) -> None:
         read_only(self, "judge_index", "event_index", "probability", "weight", "lower", "upper", "time")
 
     @staticmethod
-    @notes_logged(lambda panel: panel.notes)
+    @notes_logged(lambda panel: panel.notes, warn=True)
     def from_frame(frame: object, **options: Unpack[Options]) -> Panel:
         """Read a pandas, polars or pyarrow frame, long or wide; the options are those of `read_panel`.
 
@@ -118,11 +126,11 @@ class Panel(Value, Described):
         from coherently.panel.frames import table_from_frame
         from coherently.panel.layout import plan_columns
 
-        planner = partial(plan_columns, percent=bool(options.get("percent")))
-        return build(table_from_frame(frame, planner=planner), **options)
+        planner = partial(plan_columns, percent=bool(options.get("percent"))) if not options.get("columns") else None
+        return build(table_from_frame(frame, planner=planner), names_with_spaces=True, **options)
 
     @staticmethod
-    @notes_logged(lambda panel: panel.notes)
+    @notes_logged(lambda panel: panel.notes, warn=True)
     def from_records(records: Iterable[Record], **options: Unpack[Options]) -> Panel:
         """Read (judge, event, probability[, weight]) tuples, or mappings with the columns' names.
 
@@ -171,8 +179,11 @@ class Panel(Value, Described):
 
     def summary(self) -> str:
         """Count what the panel holds, in words."""
+        silent = len(self.judges) - len(np.unique(self.judge_index[self.weight > 0]))
+        aside = f" (and {silent:,} of weight 0)" if 0 < silent < len(self.judges) else ""
+        judges = counted(len(self.judges) - (silent if aside else 0), "judge")
         return (
-            f"{counted(len(self), 'forecast')} by {counted(len(self.judges), 'judge')} "
+            f"{counted(len(self), 'forecast')} by {judges}{aside} "
             f"on {counted(len(self.written), 'event')} over {counted(self._variables_used(), 'variable')}"
         )
 
@@ -198,17 +209,87 @@ class Panel(Value, Described):
             columns["outcome"] = [cells[i] for i in self.event_index.tolist()]
         return columns
 
+    def _view_columns(self) -> Columns:
+        """For a notebook: one column per judge where these are few and nobody answered twice, else a long table."""
+        wide = self.event_index.astype(np.int64) * len(self.judges) + self.judge_index
+        if len(self.judges) > FEW_JUDGES or len(np.unique(wide)) < len(wide) or np.isnan(self.probability).any():
+            return self.columns()
+        cells = np.full((len(self.written), len(self.judges)), np.nan)
+        cells[self.event_index, self.judge_index] = self.probability
+        texts = [self.labels.get(text, text) for text in self.written.text]
+        return {"event": texts} | {f" {name}": cells[:, i] for i, name in enumerate(self.judges)}
+
     def frame(self) -> Any:
         """The panel as a long frame, of the library that it came from, else of pandas, polars or pyarrow."""
         return to_frame(self.columns(), self.library)
 
     def judge(self, name: str) -> Panel:
         """Give the panel of one judge."""
+        self._has_judge(name)
+        return self.select(self.judge_index == self.judges.index(name))
+
+    def __or__(self, other: Panel) -> Panel:
+        """Put two panels together: all forecasts of both, under the laws, outcomes and labels of both.
+
+        A judge who is in both is one judge. Where both say something of the same event, its outcome or its label, that
+        must be the same.
+
+        >>> one = Panel.from_records([("Ann", "p", 0.7)], laws=["p -> q"])
+        >>> (one | Panel.from_records([("Bob", "p & q", 0.4), ("Ann", "q", 0.8)])).judges
+        ('Ann', 'Bob')
+        """
+        if not isinstance(other, Panel):
+            return NotImplemented
+        from coherently.panel.joined_panels import joined
+
+        return joined(self, other)
+
+    def text_of(self, event: str) -> str:
+        """The event that a text means: the text itself, or the one whose label it is, if only one has this label.
+
+        >>> panel = Panel.from_records([("Ann", "p", 0.7)], labels={"p": "Supplier delay"})
+        >>> panel.text_of("Supplier delay"), panel.text_of("~p"), panel.text_of("Budget overrun")
+        ('p', '~p', 'Budget overrun')
+        """
+        if event in self.events:
+            return event
+        found = [text for text, label in self.labels.items() if label == event]
+        return found[0] if len(found) == 1 else event
+
+    def drop_judges(self, names: str | Iterable[str]) -> Panel:
+        """Give the panel without one judge, or without some.
+
+        >>> panel = Panel.from_records([("Ann", "p", 0.7), ("Bob", "p", 0.4), ("Cem", "q", 0.2)])
+        >>> panel.drop_judges("Bob").judges, panel.drop_judges(["Ann", "Bob"]).judges
+        (('Ann', 'Cem'), ('Cem',))
+        """
+        gone = {names} if isinstance(names, str) else set(names)
+        numbers = [self.judges.index(name) for name in gone if self._has_judge(name)]
+        kept = ~np.isin(self.judge_index, numbers)
+        if not kept.any():
+            raise PanelError("no forecast is left: every judge would be left out", code="no-rows")
+        return self.select(kept)
+
+    def _has_judge(self, name: str) -> bool:
+        """Whether there is such a judge; otherwise an error says so."""
         if name not in self.judges:
             near = suggest(str(name), self.judges)
             message = f"unknown judge {name!r}{near}; the panel has {counted(len(self.judges), 'judge')}"
             raise PanelError(message, code="unknown-judge")
-        return self.select(self.judge_index == self.judges.index(name))
+        return True
+
+    def without(self, *names: str) -> Panel:
+        """Leave out judges, events (with their complements) and laws, by name or text; a note says so.
+
+        Where a name has two meanings, write `judge:`, `event:` or `law:` before it.
+
+        >>> panel = Panel.from_records([("Ann", "p", 0.7), ("Bob", "p & q", 0.8)], laws=["p -> r"])
+        >>> panel.without("Bob"), panel.without("p & q", "p -> r").notes
+        (<Panel: 1 forecast by 1 judge on 1 event over 1 variable>, ("Left out: the event 'p & q', the law 'p -> r'.",))
+        """
+        from coherently.panel.left_out import leave_out
+
+        return leave_out(self, names)
 
     def select(self, rows: NDArray[Any]) -> Panel:
         """Keep some forecasts, by mask or index, and only the judges and events that they mention."""

@@ -1,4 +1,4 @@
-"""Files into tables: CSV, TSV, JSON lines (each also gzipped) and Parquet."""
+"""Files into tables: CSV, TSV, JSON lines (each also in .gz or .zst) and Parquet."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import reprlib
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from coherently.errors import ListedProblem, PanelError, Where
+from coherently.errors import ListedProblem, MissingDependencyError, PanelError, Where
 from coherently.panel.cell_table import ProblemList, Table, append_records, check_header
 from coherently.panel.columnar.parquet_files import read_parquet
 from coherently.panel.columnar.text_files import BLOCK, UnusualError, not_text, scan_csv, scan_json_lines, skip_mark
@@ -51,16 +51,15 @@ def read_table(path: str | os.PathLike[str], progress: Progress | None = None, p
     path = Path(path)
     name = path.name.lower()
     reader = next((reader for ending, reader in READERS.items() if name.endswith(ending)), None)
-    with _file_errors(path), path.open("rb", buffering=0) as file:
+    with file_errors(path), path.open("rb", buffering=0) as file:
         advance = _byte_counter(file, progress)
         if reader is not None:
             table = reader(path, progress or (lambda _: None), planner)
         else:
-            plain = name.removesuffix(".gz")
-            is_zipped = plain != name
+            plain = name.removesuffix(".gz").removesuffix(".zst")
 
             def raw() -> io.RawIOBase:
-                return gzip.GzipFile(fileobj=file) if is_zipped else file  # type: ignore[return-value]
+                return _unpacker(file, name)  # type: ignore[return-value]
 
             if plain.endswith((".jsonl", ".ndjson")):
                 table = _read_json_lines(file, raw, path.name, advance, planner=planner)
@@ -73,15 +72,55 @@ def read_table(path: str | os.PathLike[str], progress: Progress | None = None, p
     return table
 
 
+@contextmanager
+def open_text(path: Path) -> Iterator[tuple[io.BufferedReader[io.RawIOBase], Callable[[], float]]]:
+    """Open a text file, gzipped or not, to be read in blocks; the function tells how much of it is read."""
+    with file_errors(path), path.open("rb", buffering=0) as file:
+        size = max(1, os.fstat(file.fileno()).st_size)
+        with _buffered(_unpacker(file, path.name.lower())) as buffered:  # type: ignore[arg-type]
+            yield buffered, lambda: min(file.tell() / size, 1.0)
+
+
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
     """Read the lines of a text file, with the line ends of any system."""
     path = Path(path)
-    with _file_errors(path), path.open("rb", buffering=0) as file, _decoded(file, path.name) as text:
+    with file_errors(path), path.open("rb", buffering=0) as file, _decoded(file, path.name) as text:
         return re.split("\r\n|\r|\n", text.read())
 
 
 @contextmanager
-def _file_errors(path: Path) -> Iterator[None]:
+def unpacked(file: IO[bytes], name: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked if the ending of its name says that it is compressed."""
+    yield _unpacker(file, name)
+
+
+def _unpacker(file: IO[bytes], name: str) -> IO[bytes]:
+    if name.endswith(".gz"):
+        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
+    return _zstd_file(file, name) if name.endswith(".zst") else file
+
+
+def _zstd_file(file: IO[bytes], name: str) -> IO[bytes]:
+    """What a .zst file has: by the standard library from Python 3.14 on, before that by zstandard or pyarrow."""
+    with suppress(ImportError):
+        from compression.zstd import ZstdFile  # type: ignore[import-not-found]
+
+        return ZstdFile(file)  # type: ignore[no-any-return]
+    with suppress(ImportError):
+        from zstandard import ZstdDecompressor
+
+        stream: IO[bytes] = ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        return stream
+    with suppress(ImportError):
+        import pyarrow as pa
+
+        return io.BytesIO(pa.CompressedInputStream(pa.PythonFile(file), "zstd").read())
+    raise MissingDependencyError(f"reading {name} needs zstandard: pip install coherently[zstd]")
+
+
+@contextmanager
+def file_errors(path: Path) -> Iterator[None]:
+    """Say in our words why a file cannot be read."""
     try:
         yield
     except FileNotFoundError as error:

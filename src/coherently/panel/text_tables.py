@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently.errors import counted
+from coherently.table_views import ROWS, number_cells
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from coherently.panel.cell_table import Cells, Columns
 
-ROWS = 20
-"""How many rows are printed before the rest is only counted."""
 WIDTH = 60
 """How many characters of a text are printed."""
 DECIMALS = 4
@@ -37,19 +33,10 @@ def text_table(columns: Columns, decimals: int = DECIMALS) -> str:
 
 def _column(name: str, cells: Cells, decimals: int) -> list[str]:
     if isinstance(cells, np.ndarray):
-        texts = [name, *_numbers(cells, decimals)]
+        texts = [name, *number_cells(cells, decimals)]
         return [text.rjust(max(map(len, texts))) for text in texts]
     texts = [name, *(_text(cell) for cell in cells)]
     return [text.ljust(max(map(len, texts))) for text in texts]
-
-
-def _numbers(values: NDArray[np.float64 | np.int64], most: int) -> list[str]:
-    """Write numbers with as many decimals, up to `most`, as the column needs; a dash where a number is missing."""
-    rounded = np.round(values.astype(np.float64), most) + 0.0  # no minus before a zero
-    known = rounded[np.isfinite(rounded)]
-    enough = (d for d in itertools.count() if d == most or np.array_equal(np.round(known, d), known))
-    decimals = next(enough)
-    return ["-" if np.isnan(value) else f"{value:,.{decimals}f}" for value in rounded.tolist()]
 
 
 def _text(cell: object) -> str:

@@ -6,6 +6,7 @@ import difflib
 import itertools
 import re
 from collections import defaultdict
+from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
@@ -14,15 +15,17 @@ import numpy as np
 from coherently.errors import SHOWN, ListedProblem, counted
 from coherently.events import PackedTexts, parts
 from coherently.panel.cell_table import ProblemList
+from coherently.panel.columnar.coded import CodedCells
+from coherently.panel.event_dictionary import speak
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from coherently.events import Events, Fault, Reading
     from coherently.panel.cell_table import Table
-    from coherently.panel.columnar.coded import CodedCells
+    from coherently.panel.event_dictionary import Spoken
 
 TICKER = re.compile(r"[A-Z][\w.]*(?:[&|][A-Z][\w.]*)+")
 """Capitals around an operator, as in S&P500."""
@@ -36,6 +39,9 @@ SPACES = (
     "Inside a cell of a CSV file each quote is written twice: {}. "
     "If each cell is one name, pass --plain-events (plain_events=True)."
 )
+
+
+UNCLEAR = "Write the one that is meant into the cell, with its quotes."
 
 
 def encode(values: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
@@ -76,9 +82,43 @@ def _by_place(keys: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.
     return place[keys].astype(np.int32), first
 
 
-def number_texts(table: Table, texts: CodedCells, events: Events, *, plain_events: bool) -> Reading:
-    """Read the distinct texts of a column and add their events; one error lists all rows that cannot be read."""
+@dataclass(frozen=True, slots=True)
+class NumberedTexts:
+    """The texts of a column, as the event language has them, their events, and what a person should know.
+
+    `titles` has what people wrote in the place of formulas.
+    """
+
+    texts: CodedCells
+    reading: Reading
+    titles: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def number_texts(
+    table: Table,
+    texts: CodedCells,
+    events: Events,
+    *,
+    plain_events: bool,
+    labels: Callable[[], Mapping[str, str]] | None = None,
+) -> NumberedTexts:
+    """Read the distinct texts of a column and add their events; one error lists all rows that cannot be read.
+
+    With `labels`, which gives those that are known, names may be written as people write them, with spaces: the texts
+    and the labels are the dictionary.
+    """
+    before, spoken = events.calls(), None
     reading = events.add_names(texts.distinct) if plain_events else events.add(texts.distinct)
+    if reading.faults and labels is not None:
+        declared = set(events.declared)
+        faulty = [fault.index for fault in reading.faults if _may_be_a_name(fault, declared)]
+        spoken = speak(list(texts.distinct), faulty, labels())
+        _refuse_unclear(table, texts, spoken)
+        words = [spoken.formulas.get(i, text) for i, text in enumerate(texts.distinct)]
+        titles = {words[i]: texts.distinct[i] for i in spoken.formulas}
+        events.take_back(before)
+        texts, reading = CodedCells(texts.codes, words), events.add(words)
     if reading.faults:
         faults = {fault.index: fault for fault in reading.faults}
         rows = np.flatnonzero(np.isin(texts.codes, list(faults))).tolist()
@@ -87,7 +127,28 @@ def number_texts(table: Table, texts: CodedCells, events: Events, *, plain_event
         problems = ProblemList()
         problems.add(rows, lambda row: _unreadable(table, row, faults[int(texts.codes[row])]), remedies)
         problems.check()
-    return reading
+    if spoken is None:
+        return NumberedTexts(texts, reading)
+    return NumberedTexts(texts, reading, titles, tuple(f"{table.source}: {note}" for note in spoken.notes))
+
+
+def _may_be_a_name(fault: Fault, declared: set[str]) -> bool:
+    """Whether a text without quotes cannot be read, and speaks of no declared variable."""
+    return fault.kind == "syntax" and '"' not in fault.text and declared.isdisjoint(fault.text.split())
+
+
+def _refuse_unclear(table: Table, texts: CodedCells, spoken: Spoken) -> None:
+    problems = ProblemList()
+    rows = np.flatnonzero(np.isin(texts.codes, list(spoken.unclear))).tolist()
+
+    def say(row: int) -> ListedProblem:
+        number = int(texts.codes[row])
+        ways = ", or ".join(spoken.unclear[number])
+        found = f"{texts.distinct[number]!r} can be read in {len(spoken.unclear[number])} ways: {ways}"
+        return table.problem(row, None, "unclear-event", found, UNCLEAR)
+
+    problems.add(rows, say, [UNCLEAR])
+    problems.check()
 
 
 def _unreadable(table: Table, row: int, fault: Fault) -> ListedProblem:

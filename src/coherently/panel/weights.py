@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from coherently.errors import KEPT, ListedProblem, PanelError, Where
+from coherently.errors import PanelError, Where
 from coherently.note_log import notes_logged
 from coherently.panel import cells
 from coherently.panel.cell_table import ProblemList, Table
 from coherently.panel.frames import table_from_frame
 from coherently.panel.layout import ROLES, pick
 from coherently.panel.readers import read_table
-from coherently.panel.texts import name_some
+from coherently.panel.texts import name_some, suggest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,21 +47,28 @@ class ListedWeights:
     weight: Mapping[str, float]
 
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
-        """Look the judges up; each must be listed."""
-        absent = [name for name in panel.judges if name not in self.weight]
-        if absent:
-            remedy, where = "Give each judge of the panel a weight, or 0 to leave one out.", Where(self.source)
-            said = (f"{self.source} has no weight for the judge {name!r}" for name in absent[:KEPT])
-            problems = [ListedProblem(found, "missing-weight", where, remedy) for found in said]
-            raise PanelError.listing(problems, len(absent), [remedy])
-        return np.array([self.weight[name] for name in panel.judges], np.float64)
+        """Look the judges up; those that are not listed count 1. One at least must be listed."""
+        if len(panel.judges) and not any(name in self.weight for name in panel.judges):
+            remedy = "Give judges of the panel a weight, or 0 to leave one out; the others count 1."
+            near = next(filter(None, (suggest(name, panel.judges) for name in self.weight)), "")
+            raise PanelError(
+                f"{self.source} has no weight for any judge of the panel{near}; its judges are "
+                f"{name_some(panel.judges)}. {remedy}",
+                code="missing-weight",
+                where=Where(self.source),
+                remedy=remedy,
+            )
+        return np.array([self.weight.get(name, 1.0) for name in panel.judges], np.float64)
 
     def describe(self, panel: Panel) -> str:
-        """Say where the weights are listed, and which of them are for nobody in the panel."""
+        """Say where the weights are listed, for whom there is none, and which are for nobody in the panel."""
         known = set(panel.judges)
         unknown = [name for name in self.weight if name not in known]
-        extra = f" (which also lists {name_some(unknown)}, not in the panel)" if unknown else ""
-        return f"as listed in {self.source}{extra}"
+        absent = [name for name in panel.judges if name not in self.weight]
+        extra = [f"which also lists {name_some(unknown)}, not in the panel"] if unknown else []
+        extra += [f"which does not list {name_some(absent)}: counted as 1"] if absent else []
+        aside = f" ({'; '.join(extra)})" if extra else ""
+        return f"as listed in {self.source}{aside}"
 
 
 @notes_logged(lambda panel: panel.notes[-1:])
@@ -158,7 +165,11 @@ def _describe(weighting: Weighting, panel: Panel) -> str:
 
 
 def _range(panel: Panel, factor: NDArray[np.float64]) -> str:
-    low, high = int(np.argmin(factor)), int(np.argmax(factor))
-    if factor[low] == factor[high]:
-        return ""
-    return f", from {factor[low]:.4g} ({panel.judges[low]}) to {factor[high]:.4g} ({panel.judges[high]})"
+    """The least and the greatest weight, and who is left out."""
+    some = np.flatnonzero(factor > 0)
+    low, high = int(some[np.argmin(factor[some])]), int(some[np.argmax(factor[some])])
+    said = ""
+    if factor[low] != factor[high]:
+        said = f". Weights go from {factor[low]:.4g} ({panel.judges[low]}) to {factor[high]:.4g} ({panel.judges[high]})"
+    silent = [panel.judges[i] for i in np.flatnonzero(factor == 0).tolist()]
+    return f"{said}. Left out, by a weight of 0: {name_some(silent)}" if silent else said

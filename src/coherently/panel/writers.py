@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import json
 import math
 import os
+import re
 import secrets
 import shutil
 from contextlib import contextmanager
@@ -21,9 +23,10 @@ from coherently import _core
 from coherently.errors import MissingDependencyError, PanelError, Where
 from coherently.events import PackedTexts
 from coherently.panel.columnar.arrow import arrow_array
+from coherently.panel.workbook_writer import write_workbook
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import TextIO
 
     from numpy.typing import NDArray
@@ -36,12 +39,23 @@ GZIP_LEVEL = 1
 """The fastest level: the digits of floats gain little from a higher one."""
 ROWS = 1 << 16
 """Number of rows of CSV that are made at a time."""
-ENDINGS = (".csv", ".csv.gz", ".tsv", ".jsonl", ".ndjson", ".parquet")
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx")
+COMMA_LANGUAGES = re.compile(
+    "bg|bs|ca|cs|da|de|el|es|et|eu|fi|fr|gl|hr|hu|hy|id|is|it|ka|kk|lt|lv|mk|nb|nl|nn|no|pl|pt|ro|ru|sk|sl|sq|sr|sv|tr|uk|vi"
+)
+"""Languages that write decimals after a comma, so that their spreadsheets expect semicolons between cells."""
+POINT_COUNTRIES = frozenset({"CH", "LI", "MX", "GT", "HN", "NI", "PA", "PE", "PR", "SV", "DO", "US"})
+"""Countries that write a point in one of these languages."""
 
 
-def check_output(path: str | os.PathLike[str]) -> None:
+def check_output(path: str | os.PathLike[str], *, excel_csv: bool = False) -> None:
     """Refuse a path that a table cannot be written to, before any work is done for it."""
     path = Path(path)
+    if excel_csv and not path.name.lower().endswith(".csv"):
+        remedy = "write to a file that ends in .csv, or leave out --excel-csv"
+        raise PanelError(
+            f"--excel-csv and {path}: {remedy}", code="unknown-ending", where=Where(str(path)), remedy=remedy
+        )
     if not path.name.lower().endswith(ENDINGS):
         remedy = f"use one of {', '.join(ENDINGS)}"
         message = f"{path} has an unknown ending: {remedy}"
@@ -55,11 +69,70 @@ def check_output(path: str | os.PathLike[str]) -> None:
         raise MissingDependencyError(f"writing {path} needs pyarrow: pip install pyarrow")
 
 
-def write_table(columns: Columns, path: str | os.PathLike[str]) -> None:
-    """Write columns in the format of the path's ending; an existing file is replaced whole or left alone."""
-    check_output(path)
+def write_table(
+    columns: Columns,
+    path: str | os.PathLike[str],
+    *,
+    excel_csv: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> None:
+    """Write columns in the format of the path's ending; an existing file is replaced whole or left alone.
+
+    With `excel_csv`, text is written as a spreadsheet program of this machine's locale reads it. Tables for
+    spreadsheets have the titles of events, too, where `labels` has any.
+    """
+    check_output(path, excel_csv=excel_csv)
+    name = Path(path).name.lower()
     with replacing(path) as file:
-        _write(columns, file, Path(path).name.lower())
+        if name.endswith(".xlsx"):
+            write_workbook({key: _cells(column) for key, column in _titled(columns, labels).items()}, file)
+        elif excel_csv:
+            file.write(excel_bytes(_titled(columns, labels), has_decimal_comma(os.environ)))
+        else:
+            _write(columns, file, name)
+
+
+def _titled(columns: Columns, labels: Mapping[str, str] | None) -> Columns:
+    """The columns with a title beside each event, where any event has one that is not its text."""
+    if "event" not in columns or "title" in columns or not labels:
+        return columns
+    titles: Cells = [labels.get(text, text) for text in columns["event"]]
+    beside = {"event": columns["event"], "title": titles}
+    return {
+        key: cells
+        for name, column in columns.items()
+        for key, cells in (beside if name == "event" else {name: column}).items()
+    }
+
+
+def has_decimal_comma(environment: Mapping[str, str]) -> bool:
+    """Whether the locale that an environment names writes decimals after a comma.
+
+    >>> [has_decimal_comma({"LANG": name}) for name in ("de_DE.UTF-8", "de_CH", "C", "en_GB")]
+    [True, False, False, False]
+    """
+    named = next((environment[name] for name in ("LC_ALL", "LC_NUMERIC", "LANG") if environment.get(name)), "")
+    language, _, country = named.partition(".")[0].partition("_")
+    return COMMA_LANGUAGES.fullmatch(language) is not None and country not in POINT_COUNTRIES
+
+
+def excel_bytes(columns: Columns, decimal_comma: bool) -> bytes:
+    """CSV that Excel opens with a double click: a byte order mark, the separator and decimals of the locale.
+
+    A text that Excel would take for a formula begins with an apostrophe.
+    """
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, delimiter=";" if decimal_comma else ",", lineterminator="\r\n")
+    writer.writerow(columns)
+
+    def shown(cell: object) -> str:
+        if isinstance(cell, float):
+            return repr(cell).replace(".", ",") if decimal_comma else repr(cell)
+        text = "" if cell is None else str(cell)
+        return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) and isinstance(cell, str) else text
+
+    writer.writerows([shown(cell) for cell in row] for row in zip(*map(_csv_cells, columns.values()), strict=True))
+    return codecs.BOM_UTF8 + stream.getvalue().encode()
 
 
 @contextmanager
@@ -92,10 +165,9 @@ def _write_errors(path: Path) -> Iterator[None]:
 
 def csv_bytes(columns: Columns, delimiter: str, *, header: bool) -> bytes:
     """Some rows of CSV, below a header if it is asked for."""
-    stream = io.StringIO(newline="")
-    write_columns(columns, stream, delimiter)
-    text = stream.getvalue()
-    return (text if header else text.partition("\n")[2]).encode()
+    chunks = _csv_chunks(columns, delimiter)
+    text = b"".join(chunks)
+    return text if header else text.partition(b"\n")[2]
 
 
 def json_bytes(columns: Columns) -> bytes:
@@ -107,22 +179,29 @@ def json_bytes(columns: Columns) -> bytes:
 
 def write_columns(columns: Columns, stream: TextIO, delimiter: str = ",") -> None:
     """Write columns as CSV; NaN and None are empty cells."""
+    stream.writelines(chunk.decode() for chunk in _csv_chunks(columns, delimiter))
+
+
+def _csv_chunks(columns: Columns, delimiter: str) -> Iterator[bytes]:
+    """The header, then some rows at a time."""
     cells = [_csv_column(column) for column in columns.values()]
     # A carriage return, which a reader would take for the end of a row, is rare: then all texts go in quotes.
     if any(map(_contains_return, [list(columns), *cells])):
-        _write_in_quotes(columns, stream, delimiter)
+        yield _quoted_rows(columns, delimiter).encode()
         return
-    stream.write(_core.csv_rows([[name] for name in columns], 0, 1, delimiter).decode())
+    yield _core.csv_rows([[name] for name in columns], 0, 1, delimiter)
     count = len(next(iter(columns.values()))) if columns else 0
-    chunks = ((start, min(start + ROWS, count)) for start in range(0, count, ROWS))
-    stream.writelines(_core.csv_rows(cells, start, stop, delimiter).decode() for start, stop in chunks)
+    for start in range(0, count, ROWS):
+        yield _core.csv_rows(cells, start, min(start + ROWS, count), delimiter)
 
 
-def _write_in_quotes(columns: Columns, stream: TextIO, delimiter: str) -> None:
+def _quoted_rows(columns: Columns, delimiter: str) -> str:
+    stream = io.StringIO(newline="")
     cells = [_csv_cells(column) for column in columns.values()]
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(columns)
     writer.writerows(zip(*cells, strict=True))
+    return stream.getvalue()
 
 
 def records(columns: Columns) -> list[dict[str, Any]]:
@@ -142,13 +221,12 @@ def _write(columns: Columns, file: io.BufferedWriter | gzip.GzipFile, name: str)
     elif name.endswith(".gz"):
         with gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0) as packed:
             _write(columns, packed, name.removesuffix(".gz"))
-    else:
+    elif name.endswith(("jsonl", "ndjson")):
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        if name.endswith(("jsonl", "ndjson")):
-            _write_json_lines(columns, text)
-        else:
-            write_columns(columns, text, "\t" if name.endswith(".tsv") else ",")
+        _write_json_lines(columns, text)
         text.detach()
+    else:
+        file.writelines(_csv_chunks(columns, "\t" if name.endswith(".tsv") else ","))
 
 
 def _write_json_lines(columns: Columns, stream: TextIO) -> None:

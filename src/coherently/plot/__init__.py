@@ -7,6 +7,6 @@
 ['p & q', 'q']
 """
 
-from coherently.plot.pictures import adjustments, calibration, convergence, fusion, graph
+from coherently.plot.pictures import adjustments, calibration, convergence, fusion, graph, influence, judges, scores
 
-__all__ = ["adjustments", "calibration", "convergence", "fusion", "graph"]
+__all__ = ["adjustments", "calibration", "convergence", "fusion", "graph", "influence", "judges", "scores"]

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import MethodError
+from coherently.panel.left_out import SINGLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from coherently.explain.influence import Influence
     from coherently.panel import Panel
     from coherently.result import Result
 
@@ -43,22 +45,45 @@ class Adjustments:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Moves:
+    """What is left out (rows) and how many points that moves events (columns); NaN where that is not known."""
+
+    names: tuple[str, ...]
+    events: tuple[str, ...]
+    points: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Graph:
     """Variables on a ring, and groups: events and laws that are about the same variables.
 
     `place` has the two coordinates of each variable in the unit square. For each group, `members` has the numbers of
-    its variables, and `events` the texts of its events and laws.
+    its variables, and `events` the texts of its events and laws. `more` variables hang together with these, and are not
+    drawn.
     """
 
     names: tuple[str, ...]
     place: NDArray[np.float64]
     members: tuple[tuple[int, ...], ...]
     events: tuple[tuple[str, ...], ...]
+    more: int = 0
 
     def centre(self, group: int) -> NDArray[np.float64]:
         """The middle of a group's variables, moved a little inwards, so that neighbours are not on one line."""
         middle: NDArray[np.float64] = self.place[list(self.members[group])].mean(axis=0)
         return middle + INWARDS * (0.5 - middle)
+
+
+def largest_moves(table: Influence, kind: str, count: int) -> Moves:
+    """The judges, events or laws that move most, the largest first, and the events that they move most."""
+    if kind not in SINGLE:
+        raise MethodError(f"kind is {kind!r}; it may be {', '.join(SINGLE)}")
+    rows = [one for one in table.of_kind(kind) if not np.isnan(one.largest)][:count]
+    moved = np.array([one.moved for one in rows]).reshape(len(rows), len(table.events))
+    reach = np.nan_to_num(np.abs(moved)).max(axis=0, initial=0.0)
+    shown = np.sort(np.argsort(-reach, kind="stable")[:count])
+    events = tuple(table.events[i] for i in shown.tolist())
+    return Moves(tuple(one.name for one in rows), events, 100.0 * moved[:, shown])
 
 
 def largest_adjustments(result: Result, count: int) -> Adjustments:
@@ -72,24 +97,72 @@ def largest_adjustments(result: Result, count: int) -> Adjustments:
     return Adjustments(named, raw[order], value[order], int(np.count_nonzero(change)))
 
 
-def graph_of(panel: Panel) -> Graph:
-    """The variables of a panel and the groups of its events and laws; refused if there are too many to draw."""
+def graph_of(panel: Panel, around: str | None = None) -> Graph:
+    """The variables of a panel and the groups of its events and laws: all, or those `around` an event.
+
+    Around an event are its variables, then those that share an event or a law with these, and so on, up to `DRAWN`; of
+    those that are equally near, the ones that share most come first. `more` counts the variables that are left out.
+    """
     names, number = _variables(panel)
-    if len(names) > DRAWN:
-        raise MethodError(f"the panel is about {len(names):,} variables; a graph of more than {DRAWN} cannot be read")
     groups: dict[tuple[int, ...], list[str]] = {}
     for text, atoms in _statements(panel):
         own = tuple(sorted({number[atom] for atom in atoms}))
         if len(own) > 1:
             groups.setdefault(own, []).append(panel.labels.get(text, text))
-    members = tuple(groups)
-    named = tuple(panel.labels.get(name, name) for name in names)
-    return Graph(named, _ring(len(names), members), members, tuple(map(tuple, groups.values())))
+    if around is None and len(names) > DRAWN:
+        raise MethodError(
+            f"the panel is about {len(names):,} variables; a graph of more than {DRAWN} cannot be read: "
+            "around=EVENT draws the part around an event"
+        )
+    kept = list(range(len(names)))
+    if around is not None:
+        kept = _nearest(_own_variables(panel, around, names, number), groups, DRAWN)
+    place = {variable: i for i, variable in enumerate(kept)}
+    inside = {own: texts for own, texts in groups.items() if place.keys() >= set(own)}
+    members = tuple(tuple(place[v] for v in own) for own in inside)
+    named = tuple(panel.labels.get(names[v], names[v]) for v in kept)
+    more = 0 if around is None else len(_nearest(kept, groups, len(names))) - len(kept)
+    return Graph(
+        names=named,
+        place=_ring(len(kept), members),
+        members=members,
+        events=tuple(map(tuple, inside.values())),
+        more=more,
+    )
 
 
-def count_variables(panel: Panel) -> int:
-    """How many variables a graph of the panel has."""
-    return len(_variables(panel)[0])
+def _own_variables(panel: Panel, event: str, names: list[str], number: dict[int, int]) -> list[int]:
+    """The variables of an event of the panel, by its text, however it is written, by its label, or by a variable."""
+    by_label = {label: text for text, label in panel.labels.items()}
+    text = by_label.get(event, event)
+    if text in names:
+        return [names.index(text)]
+    reading = panel.events.find([text])
+    if reading.faults:
+        raise reading.faults[0].error(f"{event!r}: {reading.faults[0]}")
+    known = [side for side in reading.sides[0].tolist() if side > 1]
+    atoms = panel.events.supports(np.array(known, np.int32) // 2)[1].tolist() if known else []
+    found = sorted({number[atom] for atom in atoms if atom in number})
+    if not found:
+        raise MethodError(f"nothing in the panel is about {event!r}: name an event of it, or a part of one")
+    return found
+
+
+def _nearest(start: Sequence[int], groups: dict[tuple[int, ...], list[str]], most: int) -> list[int]:
+    """The variables that are reached from some through groups, nearest first, at most so many beyond the first."""
+    kept, size = dict.fromkeys(start), max(most, len(start))
+    while len(kept) < size:
+        shared: dict[int, int] = {}
+        for own, texts in groups.items():
+            if not kept.keys().isdisjoint(own):
+                for variable in own:
+                    if variable not in kept:
+                        shared[variable] = shared.get(variable, 0) + len(texts)
+        if not shared:
+            break
+        ranked = sorted(shared, key=lambda variable: (-shared[variable], variable))
+        kept |= dict.fromkeys(ranked[: size - len(kept)])
+    return list(kept)
 
 
 def _variables(panel: Panel) -> tuple[list[str], dict[int, int]]:

@@ -8,7 +8,7 @@ from coherently.problem.groups.shared import clique_tree, clusters, with_auxilia
 from coherently.problem.groups.simple import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups.simple import Groups
 from coherently.problem.losses import BRIER, KERNELS, LOSSES, Brier, Log, Loss, Spherical, find_loss
-from coherently.problem.parts import Part, split, split_some
+from coherently.problem.parts import Part, components_of, split, split_some
 from coherently.problem.pose import pose, pose_again, pose_individually, pose_numbers
 from coherently.problem.problem import Merged, Problem, Way
 from coherently.problem.settled import possible, settled
@@ -54,6 +54,7 @@ __all__ = [
     "broken_symmetry",
     "clique_tree",
     "clusters",
+    "components_of",
     "decode",
     "distance",
     "find_design",

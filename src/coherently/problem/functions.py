@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=np.generic)
 
+COMPILED = (np.dtype(np.int32), np.dtype(np.uint64))
+"""The types of values whose rows the compiled core takes."""
 LARGEST_TABLE = 16
 """Maximum number of variables of a function with a truth table; a larger function is a cardinality."""
 
@@ -142,6 +144,8 @@ def take_rows(
     starts: NDArray[np.int64], values: NDArray[T], index: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[T]]:
     """Take rows of different lengths in the order of an index."""
+    if values.dtype in COMPILED:
+        return _core.take_rows(starts, values, np.ascontiguousarray(index, np.int64))
     first = starts[index]
     sizes = starts[index + 1] - first
     new = np.append(0, np.cumsum(sizes))

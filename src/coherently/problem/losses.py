@@ -23,6 +23,7 @@ import numpy as np
 
 from coherently.errors import MethodError, unknown_word
 from coherently.problem.own_loss import check_loss
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -81,7 +82,7 @@ class Loss(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Brier:
+class Brier(Viewed):
     r"""The squared loss.
 
     $$\phi(x) = x^2, \qquad \phi'(x) = 2x, \qquad d(x, p) = (x - p)^2$$
@@ -118,7 +119,7 @@ class Brier:
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class Log(Viewed):
     r"""The logarithmic loss, in nats; its divergence is that of Kullback and Leibler, its dual the log-odds.
 
     $$\phi(x) = x \ln x + (1-x) \ln(1-x), \quad \phi'(x) = \ln\frac{x}{1-x}, \quad
@@ -176,7 +177,7 @@ class Log:
 
 
 @dataclass(frozen=True, slots=True)
-class Spherical:
+class Spherical(Viewed):
     r"""The spherical loss: 1 minus the cosine of the forecast (p, 1 - p) and the outcome (1, 0) or (0, 1).
 
     $$\phi(x) = \sqrt{x^2 + (1-x)^2}, \qquad \phi'(x) = \frac{2x - 1}{\phi(x)}, \qquad

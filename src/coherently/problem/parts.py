@@ -16,6 +16,8 @@ from coherently.values import Value
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices
+    from coherently.problem.problem import Problem
     from coherently.problem.spaces.space import Space
     from coherently.problem.terms import Terms
 
@@ -29,6 +31,17 @@ class Part(Value):
 
     coordinates: NDArray[np.int64]
     merged: Merged
+
+
+def components_of(problem: Problem) -> Indices:
+    """The component of each unit, -1 where its truth is settled by logic.
+
+    Units are tied by shared variables, laws, declared variables, conditionals and pins.
+    """
+    tied, given = problem.merged.tied()[: len(problem.merged)], problem.merged.terms.conditionals
+    coordinate = problem.coordinate.astype(np.int64)
+    coordinate[problem.conditional] = given.joint.coordinate[coordinate[problem.conditional]]
+    return np.where(coordinate < 0, -1, tied[coordinate] if len(tied) else -1)
 
 
 def split(merged: Merged, tied: NDArray[np.int32] | None = None) -> list[Part]:

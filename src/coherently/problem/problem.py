@@ -132,7 +132,7 @@ class Merged(Value):
             more, members = self.space.rows()
             starts = np.concatenate([starts, starts[-1] + more[1:]])
             variables = np.concatenate([variables, members])
-        return _core.connected_rows(starts.astype(np.int64), variables.astype(np.int32), count)
+        return _core.connected_rows(starts.astype(np.int64, copy=False), variables.astype(np.int32, copy=False), count)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

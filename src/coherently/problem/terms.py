@@ -31,6 +31,9 @@ def _floats() -> NDArray[np.float64]:
     return np.empty(0, np.float64)
 
 
+NO_TIES = (np.empty(0, np.int32), np.empty(0, np.int32))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sides(Value):
     """Events by coordinate, or the complements of coordinates where `turned`; -1 is the certain event."""
@@ -166,6 +169,8 @@ class Terms(Value):
 
     def ties(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Coordinates, and for each the number of a conditional or limit that ties it to others."""
+        if not len(self):
+            return NO_TIES
         sides = [self.conditionals.joint, self.conditionals.condition, self.limits.joint, self.limits.condition]
         count = len(self.conditionals)
         numbers = [np.arange(count), np.arange(count), *(count + np.arange(len(self.limits)) for _ in range(2))]

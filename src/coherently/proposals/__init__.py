@@ -19,6 +19,7 @@ from coherently.proposals.relation_decisions import (
     decision_about,
     read_decisions,
 )
+from coherently.proposals.rules.deadline_rules import declared_dates
 from coherently.proposals.rules.quantity_rules import declared_quantities
 from coherently.proposals.rules.scope_rules import SCOPES
 from coherently.proposals.search import search
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coherently.proposals.question_rows import Questions
+    from coherently.proposals.row_readings import RowReading
+    from coherently.proposals.rules.quantity_rules import DeclaredQuantity
 
 __all__ = [
     "DECISIONS_FILE",
@@ -77,7 +80,7 @@ def relate(
         questions={row.name: row.text for row in table.rows},
         proposals=found.proposals,
         formulas=found.formulas,
-        quantities=tuple(declared_quantities(found.readings)),
+        quantities=_declared(found.readings),
         conflicts=found.conflicts,
         unread=found.unread,
         notes=table.notes,
@@ -85,3 +88,10 @@ def relate(
     made = made.decided(read_decisions(decisions) if isinstance(decisions, str | os.PathLike) else decisions)
     asked = questions if panel is None and isinstance(questions, Panel) else panel
     return made if asked is None else made.on_panel(asked)
+
+
+def _declared(readings: Sequence[RowReading]) -> tuple[DeclaredQuantity, ...]:
+    """Numbers and dates that may be declared, each by a name of its own."""
+    counted = tuple(declared_quantities(readings))
+    taken = {one.name for one in readings} | {one.name for one in counted}
+    return (*counted, *declared_dates(readings, taken))

@@ -56,7 +56,7 @@ def accepted_laws(proposals: Sequence[ProposedLaw], quantities: Sequence[Declare
     replaced = {one.family for one in declared}
     lines: list[LawLine] = []
     for quantity in declared:
-        lines.append(LawLine(f"variable {quantity.name}: number"))
+        lines.append(LawLine(f"variable {quantity.name}: {quantity.kind}"))
         comment = _comment(next(one for one in accepted if one.family == quantity.family))
         lines += [LawLine(f"{quote_name(row)} <-> {formula}", comment) for row, formula in quantity.formulas]
     kept = [

@@ -97,6 +97,7 @@ _QUANTITY: Final = ObjectOf(
         RecordField("name", TEXT, "the name of the variable"),
         RecordField("formulas", MapOf(TEXT), "for each question, the formula about the variable"),
         RecordField("family", TEXT, "the proposals that the declaration stands for"),
+        RecordField("kind", OneWord(lambda: ("number", "date")), "what the variable is", optional=True, since=2),
     ),
 )
 _PARTITION: Final = ObjectOf(
@@ -117,7 +118,7 @@ _CONFLICT: Final = ObjectOf(
 )
 PROPOSALS: Final = Record(
     "proposals",
-    1,
+    2,
     "Laws that the words of questions suggest, what people decided about them, and why.",
     (
         RecordField("digest", TEXT, "the digest of the questions"),
@@ -131,6 +132,7 @@ PROPOSALS: Final = Record(
         RecordField("notes", ListOf(TEXT), "how the questions were read"),
     ),
 )
+"""Version 1 has numbers as quantities, and no dates."""
 _SETS: Final = (RelationName.AT_MOST, RelationName.EXACTLY, RelationName.PARTITION)
 
 
@@ -297,7 +299,8 @@ class Proposals(Value, Described):
                 for one in self.formulas
             ],
             "quantities": [
-                {"name": one.name, "formulas": dict(one.formulas), "family": one.family} for one in self.quantities
+                {"name": one.name, "formulas": dict(one.formulas), "family": one.family, "kind": one.kind}
+                for one in self.quantities
             ],
             "partitions": [
                 {
@@ -331,7 +334,7 @@ class Proposals(Value, Described):
                 for one in values["formulas"]
             ),
             quantities=tuple(
-                DeclaredQuantity(one["name"], tuple(one["formulas"].items()), one["family"])
+                DeclaredQuantity(one["name"], tuple(one["formulas"].items()), one["family"], one.get("kind", "number"))
                 for one in values["quantities"]
             ),
             conflicts=tuple(

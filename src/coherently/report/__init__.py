@@ -6,7 +6,9 @@ from coherently.report.comparison_tables import (
     comparison_table,
     comparison_text,
     differences_table,
+    judges_table,
 )
+from coherently.report.moved_points import influence_table, pulls_table, without_table
 from coherently.report.tables import (
     book_table,
     bounds_table,
@@ -37,9 +39,13 @@ __all__ = [
     "findings_summary",
     "findings_table",
     "forecasts_table",
+    "influence_table",
+    "judges_table",
     "panel_table",
+    "pulls_table",
     "row_table",
     "scores_table",
     "summary",
     "verification_text",
+    "without_table",
 ]

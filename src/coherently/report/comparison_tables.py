@@ -12,28 +12,27 @@ from rich.text import Text
 from coherently.errors import counted
 from coherently.report.tables import _plain as plain
 from coherently.report.tables import _table as make_table
-from coherently.scoring import DRAWN, RULES
+from coherently.table_views import latex_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from coherently.panel import Columns
     from coherently.scoring import Comparison, Difference
+    from coherently.scoring.tuning.learned_judges import LearnedJudges
 
 MOST_PAIRED = 10
 """The largest number of methods of which every two are compared; of more, each is compared with one of them."""
+MOST_JUDGES = 30
+"""Maximum number of judges in a table of what was learned about them."""
 REFERENCE = "Aggregate (exact)"
 """The one, if it is there; otherwise it is the first."""
 
 
 def _heads() -> dict[str, str]:
+    from coherently.scoring import RULES
+
     return {rule.name: rule.head for rule in RULES}
-
-
-_LATEX = str.maketrans(
-    {character: f"\\{character}" for character in "&%$#_{}"}
-    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
-)
 
 
 def comparison_table(comparison: Comparison, over: str = "both") -> Table:
@@ -43,6 +42,29 @@ def comparison_table(comparison: Comparison, over: str = "both") -> Table:
     for i, method in enumerate(comparison.methods):
         table.add_row(plain(method), *(_cell(columns, score, i) for score in _heads()))
     return table
+
+
+def judges_table(judges: LearnedJudges) -> Table:
+    """What outcomes taught about each judge, with intervals, those who count most first."""
+    more = f" {MOST_JUDGES} of {len(judges):,} judges; all: --json" if len(judges) > MOST_JUDGES else ""
+    caption = (
+        f"{judges.sentence}\ntimes above 1: too timid, below 1: too bold; plus below 0: says yes too readily; "
+        f"95% intervals in brackets.{more}"
+    )
+    heads = ("judge", "forecasts", "Brier", "weight", "times", "plus")
+    table = make_table(*heads, caption=caption)
+    columns = judges.columns()
+    for i in judges.order[:MOST_JUDGES]:
+        lines = [_estimate(columns, name, i) for name in ("weight", "exponent", "shift")]
+        brier = columns["brier"][i]
+        shown = "-" if np.isnan(brier) else f"{brier:.4f}"
+        table.add_row(plain(judges.names[i]), f"{judges.forecasts[i]:,}", shown, *lines)
+    return table
+
+
+def _estimate(columns: Columns, name: str, i: int) -> str:
+    low, high = columns[f"{name}_low"][i], columns[f"{name}_high"][i]
+    return f"{columns[name][i]:.2f}" + ("" if np.isnan(low) else f" [{low:.2f}, {high:.2f}]")
 
 
 def differences_table(comparison: Comparison, over: str = "both") -> Table:
@@ -82,7 +104,7 @@ def comparison_latex(comparison: Comparison, over: str = "both") -> str:
     """The table for a paper, as a tabular of the package booktabs."""
     columns = comparison.columns(over)
     body = [
-        " & ".join([_latex(method), *(_cell(columns, score, i) for score in _heads())]) + r" \\"
+        " & ".join([latex_text(method), *(_cell(columns, score, i) for score in _heads())]) + r" \\"
         for i, method in enumerate(comparison.methods)
     ]
     head = " & ".join(["Method", *_heads().values()]) + r" \\"
@@ -159,6 +181,8 @@ def _short(found: Difference) -> str:
 
 
 def _caption(comparison: Comparison, over: str) -> str:
+    from coherently.scoring import DRAWN
+
     said = f"Means over {counted(comparison.judges, 'judge')}, {counted(comparison.scored, 'forecast')}"
     if not comparison.has_intervals(over):
         return f"{said}; no intervals"
@@ -170,8 +194,3 @@ def _how(status: str | None, gap: float | None) -> str:
     if status is None:
         return ""
     return f" ({status})" if gap is None else f" ({status}, gap {gap:.1e})"
-
-
-def _latex(text: str) -> str:
-    """Put text in braces: LaTeX would read a bracket at the start of a row as an option of the line break before it."""
-    return "{" + text.translate(_LATEX) + "}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from coherently.errors import PanelError
 from coherently.explain import check
+from coherently.report.move_reasons import without_judges
 from coherently.scoring import diversity, score
 from coherently.values import Value
 from coherently.verifier import verify
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
     from coherently.explain import Check
     from coherently.panel import Panel, Progress
     from coherently.panel.weights import Weights
+    from coherently.report.move_reasons import WithoutJudges
     from coherently.result import Result
     from coherently.scoring import Diversity, Scores
     from coherently.verifier import Verification
+
+
+SECONDS = 5.0
+"""Time limit of the answers without each judge."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +34,8 @@ class Dossier(Value):
     """A panel, its check (None if nothing can be checked) and, with outcomes, the scores of its judges.
 
     With a result there is also its verification and, with outcomes, `replaced`: the scores of the result in place of
-    each judge. `diversity` is None if outcomes do not show it. `notes` say what is missing, and why.
+    each judge. `diversity` is None if outcomes do not show it. `without` has the answers without each judge, if there
+    was time for them. `notes` say what is missing, and why. `seconds` is the time for each further look.
     """
 
     panel: Panel
@@ -39,6 +46,8 @@ class Dossier(Value):
     verification: Verification | None = None
     notes: tuple[str, ...] = ()
     diversity: Diversity | None = None
+    without: WithoutJudges | None = None
+    seconds: float = SECONDS
 
 
 def make_dossier(
@@ -57,12 +66,18 @@ def make_dossier(
     except PanelError as error:
         if result is None:
             raise
-        return put_together(panel, None, result, (f"the report has no table of judges by incoherence: {error}",))
-    return put_together(panel if result is not None else found.panel, found, result)
+        missing = (f"the report has no table of judges by incoherence: {error}",)
+        return put_together(panel, None, result, missing, seconds=time_limit)
+    return put_together(panel if result is not None else found.panel, found, result, seconds=time_limit)
 
 
 def put_together(
-    panel: Panel, found: Check | None, result: Result | None = None, notes: tuple[str, ...] = ()
+    panel: Panel,
+    found: Check | None,
+    result: Result | None = None,
+    notes: tuple[str, ...] = (),
+    *,
+    seconds: float = SECONDS,
 ) -> Dossier:
     """Make the dossier with a check that exists already."""
     resolved = panel.written.outcome >= 0
@@ -80,4 +95,6 @@ def put_together(
         verification=verify(panel, result),
         notes=notes,
         diversity=diversity(panel),
+        without=without_judges(result, min(seconds, SECONDS)),
+        seconds=min(seconds, SECONDS),
     )

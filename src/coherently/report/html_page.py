@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import shutil
 from collections import Counter
@@ -10,10 +11,26 @@ from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coherently.errors import MissingDependencyError, PanelError, counted
+from coherently.note_log import notes_unlogged
 from coherently.report import drawings, names, sections
+from coherently.report.before_after import before_after, page_numbers
+from coherently.report.contradicting_judges import who_contradicts
+from coherently.report.event_titles import EventTitles
+from coherently.report.given_answers import given_answers, judge_counts
+from coherently.report.headline import (
+    boxed_numbers,
+    first_sentence,
+    headline_number,
+    hinge_of,
+    hinge_sentence,
+    range_sentences,
+)
+from coherently.report.levers import levers
+from coherently.report.move_reasons import left_out, move_reasons
+from coherently.report.summary_sentences import answers_sentence, law_sentences, method_sentences, proof_sentence
 from coherently.report.verification_code import panel_code, verifying_code
 from coherently.solve import Coherence
 
@@ -21,6 +38,8 @@ if TYPE_CHECKING:
     import os
 
     from coherently.panel import Panel
+    from coherently.report.before_after import PageNumbers
+    from coherently.report.contradicting_judges import WhoContradicts
     from coherently.report.dossier import Dossier
 
 ENDINGS = (".html", ".htm")
@@ -32,12 +51,17 @@ KINDS = {Coherence.GLOBAL: "coherent", Coherence.LOCAL: "locally coherent", Cohe
 class Origin:
     """Where a page comes from: the name of the panel's file, and when the page was made; both may be unknown.
 
-    `panel_code` are the lines of Python that make the panel, for those who verify the result.
+    `title` is that of the page, and `about` the event that it is about, both by default found in the panel.
+    `panel_code` are the lines of Python that make the panel, for those who verify the result, and `command` is the
+    command that does so.
     """
 
     name: str | None = None
     made: str | None = None
     panel_code: str | None = None
+    title: str | None = None
+    about: str | None = None
+    command: str | None = None
 
 
 NOWHERE = Origin()
@@ -73,25 +97,90 @@ def write_page(page: str, path: str | os.PathLike[str]) -> None:
 
 
 def write_dossier(dossier: Dossier, origin: Origin = NOWHERE) -> str:
-    """The page of a dossier: who contradicts what, scores, and the forecasts and the certificate of a result."""
-    if dossier.result is None:
-        return _check_page(dossier, origin)
-    result, verification = dossier.result, dossier.verification
-    trace, forecasts = result.trace, sections.forecasts(result)
-    return _render(
-        "result.html",
-        result=result,
-        worlds=None if result.worlds is None else sum(len(part.weight) for part in result.worlds.parts),
-        forecasts=forecasts,
-        largest=forecasts.largest(),
-        curves=None if trace is None else drawings.curves(trace, result.lower_bound),
-        sweeps=0 if trace is None else len(trace.objective) - 1,
-        certificate=sections.certificate(result),
-        verifying_code=verifying_code(origin.panel_code or _panel_code(result.panel, origin.name)),
-        verification=verification,
-        rests_on=Counter(verification.bound_rests_on if verification is not None else ()).most_common(),
-        **_about_panel(dossier, origin),
-    )
+    """The page of a dossier: the answer first, then who contradicts what and why numbers moved, then the appendix."""
+    with notes_unlogged():
+        titles = EventTitles(dossier.panel)
+        who = None if dossier.check is None else who_contradicts(dossier.check, titles)
+        number = headline_number(dossier.panel, origin.about)
+        numbers = None if dossier.result is None else page_numbers(dossier.result, () if number is None else (number,))
+        return _render(
+            "report.html",
+            origin=origin,
+            title=origin.title or _title(dossier.panel, origin.name),
+            panel=dossier.panel,
+            who=who,
+            versions=sections.versions(),
+            notes=dossier.notes,
+            answers=given_answers(dossier.panel, numbers, dossier.check, titles),
+            counts=judge_counts(dossier.panel),
+            laws=law_sentences(dossier.panel, titles),
+            law_total=len(dossier.panel.laws.statements()),
+            **_about_answer(_PageMatter(dossier, origin, who, titles), number, numbers),
+            **_about_outcomes(dossier),
+        )
+
+
+def _title(panel: Panel, name: str | None) -> str:
+    """The title of a page that has none: the name of the file without its ending."""
+    words = "" if name is None else Path(name).name.partition(".")[0].replace("_", " ").strip()
+    return words[:1].upper() + words[1:] if words else f"Forecasts of {counted(len(panel.judges), 'judge')}"
+
+
+class _PageMatter(NamedTuple):
+    """What all parts of a page draw on."""
+
+    dossier: Dossier
+    origin: Origin
+    who: WhoContradicts | None
+    titles: EventTitles
+
+
+def _about_answer(matter: _PageMatter, number: int | None, numbers: PageNumbers | None) -> dict[str, Any]:
+    """All that hangs on the result; without one there is nothing before and after."""
+    dossier, origin, who, titles = matter
+    result, panel = dossier.result, dossier.panel
+    if result is None or numbers is None:
+        closing = (answers_sentence(panel, who, moved=True),)
+        return dict.fromkeys(
+            ("table", "row", "boxes", "reasons", "left", "levers", "steps", "certificate", "verification", "result")
+        ) | {"first": None, "more": closing, "kind": "coherent", "code": "", "rests_on": ()}
+    table = before_after(result, numbers, titles)
+    row = next((each for each in table.rows if each.number == number and not math.isnan(each.after)), None)
+    hinge = None if row is None else hinge_of(result, table.rows, row)
+    left = left_out(dossier.without, row, table.digits)
+    moved = any(each.moved for each in table.rows)
+    verification = dossier.verification
+    return {
+        "result": result,
+        "kind": KINDS[result.coherence],
+        "table": table,
+        "row": row,
+        "headline": "" if row is None else titles.alone(row.event),
+        "first": None if row is None else first_sentence(row, titles, table.digits),
+        "more": (
+            *([] if hinge is None else [hinge_sentence(hinge, titles, table.digits)]),
+            *range_sentences(panel, table.groups, table.digits),
+            answers_sentence(panel, who, moved=moved),
+            proof_sentence(result, moved=moved),
+        ),
+        "boxes": boxed_numbers(table, row, hinge, titles),
+        "reasons": move_reasons(
+            result,
+            table,
+            titles,
+            () if who is None or who.averages is None else who.averages.sentences,
+            seconds=dossier.seconds,
+        ),
+        "left": left,
+        "levers": ()
+        if row is None
+        else levers(result, row, hinge, left, rows=table.rows, titles=titles, seconds=dossier.seconds),
+        "steps": method_sentences(result),
+        "certificate": sections.certificate(result),
+        "verification": verification,
+        "rests_on": Counter(verification.bound_rests_on if verification is not None else ()).most_common(),
+        "code": verifying_code(origin.panel_code or _panel_code(panel, origin.name)),
+    }
 
 
 def _panel_code(panel: Panel, name: str | None) -> str:
@@ -100,24 +189,9 @@ def _panel_code(panel: Panel, name: str | None) -> str:
     return panel_code(name or "panel.csv", {"laws": laws})
 
 
-def _check_page(dossier: Dossier, origin: Origin) -> str:
-    assert dossier.check is not None
-    repairs = sections.repairs(dossier.check.book, dossier.panel)
-    return _render("check.html", forecasts=repairs, **_about_panel(dossier, origin))
-
-
-def _about_panel(dossier: Dossier, origin: Origin) -> dict[str, Any]:
-    panel, found, scores, replaced = dossier.panel, dossier.check, dossier.scores, dossier.replaced
+def _about_outcomes(dossier: Dossier) -> dict[str, Any]:
+    scores, replaced = dossier.scores, dossier.replaced
     return {
-        "panel": panel,
-        "origin": origin,
-        "kind": "coherent" if dossier.result is None else KINDS[dossier.result.coherence],
-        "versions": sections.versions(),
-        "graph": drawings.picture(panel),
-        "found": found,
-        "judges": None if found is None else sections.judges(found),
-        "contradictions": () if found is None else sections.contradictions(found),
-        "book": None if found is None else sections.bets(found.book, panel.labels),
         "accuracies": None if scores is None else sections.accuracies(scores, replaced),
         "diversity": None if dossier.diversity is None else dossier.diversity.sentence,
         "calibration": None if scores is None else drawings.bins(scores.calibration),
@@ -151,12 +225,12 @@ def _environment() -> Any:
         "name": name,
         "shown": names.shown,
         "number": names.number,
-        "probability": names.probability,
-        "signed": names.signed,
+        "percent": names.percent,
+        "points": names.points,
         "counted": counted,
         "grouped": lambda value: f"{value:,}",
     }
-    environment.globals |= {"side": drawings.SIDE, "width": drawings.WIDTH, "height": drawings.HEIGHT}
+    environment.globals |= {"side": drawings.SIDE}
     return environment
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
+from coherently.explain.people_sentences import SPACE
+from coherently.explain.people_sentences import percent as per_cent
 from coherently.result.shown import DIGITS
 
-JOINERS = "\u200c\u200d"
-"""Format characters that some scripts and emoji need; all others could rearrange the text around them."""
+HARMLESS = f"\u200c\u200d{SPACE}"
+"""The no-break space, and format characters that some scripts need; others could rearrange the text around them."""
+MINUS = "\N{MINUS SIGN}"
 
 
 def shown(text: str) -> str:
@@ -16,7 +19,7 @@ def shown(text: str) -> str:
     >>> shown("a\u202eb\x07\ud800"), shown("عدد"), shown("x\r\ny")
     ('a\\u202eb\\x07\\ud800', 'عدد', 'x\\r\\ny')
     """
-    return "".join(c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if c.isprintable() or c in HARMLESS else c.encode("unicode_escape").decode() for c in text)
 
 
 def number(value: float | None) -> str:
@@ -32,21 +35,32 @@ def number(value: float | None) -> str:
     return f"{value:.{DIGITS}f}" if abs(value) >= 0.5 * 10**-DIGITS else f"{value:.1e}"
 
 
-def probability(value: float, digits: int = DIGITS) -> str:
-    """A probability to some places, or a dash if there is none.
+def percent(value: float, digits: int = 2) -> str:
+    r"""A probability in whole per cents, or with so many decimals of it, or a dash if there is none.
 
-    >>> probability(0.5), probability(float("nan"))
-    ('0.5000', '-')
+    >>> percent(0.5), percent(0.125, 3), percent(float("nan"))
+    ('50\xa0%', '12.5\xa0%', '–')
     """
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+    return "–" if math.isnan(value) else per_cent(value, max(digits - 2, 0))
 
 
-def signed(value: float, digits: int = DIGITS) -> str:
-    """A change with its sign, 0 if it is too small to be shown.
+def points(change: float, digits: int = 2) -> str:
+    """The difference of two probabilities that are shown with so many decimals, in per cents.
 
-    >>> signed(0.08333), signed(-0.2), signed(1e-9), signed(float("nan"))
-    ('+0.0833', '-0.2000', '0', '-')
+    >>> points(0.04), points(-0.038, 3), points(0.0), points(float("nan"))
+    ('+4', '−3.8', '0', '–')
     """
-    if math.isnan(value):
-        return "-"
-    return "0" if abs(value) < 0.5 * 10**-digits else f"{value:+.{digits}f}"
+    if math.isnan(change):
+        return "–"
+    shown = round(100 * change, max(digits - 2, 0))
+    words = f"{abs(shown):.{max(digits - 2, 0)}f}"
+    return f"+{words}" if shown > 0 else f"{MINUS}{words}" if shown < 0 else "0"
+
+
+def answer(value: float) -> str:
+    """A judge's own number in per cents, with as many decimals as it has, two at most.
+
+    >>> answer(0.4), answer(0.345), answer(0.12345)
+    ('40', '34.5', '12.35')
+    """
+    return f"{100 * value:.2f}".rstrip("0").rstrip(".")

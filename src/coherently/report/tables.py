@@ -9,11 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from coherently.errors import counted
-from coherently.explain.people_sentences import SPACE
 from coherently.report.changes import ranked_changes
 from coherently.result.record import RESULT
 from coherently.result.shown import DIGITS, ShownForecasts, ShownNumbers, beside, nearest, outward
-from coherently.scoring import RULES
 from coherently.solve import Proof
 
 if TYPE_CHECKING:
@@ -143,26 +141,44 @@ def consistency_table(scores: Consistency) -> Table:
     """Each judge with the mean scores of its tuples, the most consistent first."""
     columns = scores.judge_columns()
     order = np.argsort(columns["arbitrage"], kind="stable")
-    table = _table("judge", "tuples", "arbitrage", "frequentist", "joint", caption=_cut(len(order)))
+    names = ("arbitrage", "frequentist", "joint", "joint_per_answer")
+    table = _table("judge", "tuples", *names[:3], "per answer", caption=_cut(len(order)))
     for i in order[:LONGEST].tolist():
         table.add_row(
             _plain(columns["judge"][i]),
             f"{columns['tuples'][i]:,}",
-            *(_number(columns[name][i]) for name in ("arbitrage", "frequentist", "joint")),
+            *(_number(columns[name][i]) for name in names),
         )
     return table
 
 
 def scores_table(scores: Scores) -> Table:
     """Each judge with its scores, the best Brier score first, and the average judge."""
+    from coherently.scoring import RULES
+
     order = np.argsort(scores.brier, kind="stable")
-    table = _table("judge", "scored", *(rule.head for rule in RULES), "Brier sum", caption=_cut(len(order)))
+    plain = scores.intervals is None
+    heads = ("judge", "scored", *(rule.head for rule in RULES), *["Brier sum"] * plain)
+    table = _table(*heads, caption=_cut(len(order)))
     for i in order[:LONGEST].tolist():
-        own = (*(values[i] for values in scores.by_rule.values()), scores.brier_sum[i])
-        table.add_row(_plain(scores.judges[i]), f"{scores.scored[i]:,}", *map(_number, own))
+        cells = _with_ends(scores, {name: values[i] for name, values in scores.by_rule.items()}, i)
+        last = [_number(scores.brier_sum[i])] * plain
+        table.add_row(_plain(scores.judges[i]), f"{scores.scored[i]:,}", *cells, *last)
     table.add_section()
-    table.add_row("average judge", "", *map(_number, scores.average().values()), "")
+    table.add_row("average judge", "", *_with_ends(scores, scores.average(), -1), *[""] * plain)
+    if scores.intervals is not None:
+        said = f"In brackets: {scores.intervals.confidence:.0%} intervals over events"
+        table.caption = "\n".join(filter(None, [said, str(table.caption or "")]))
     return table
+
+
+def _with_ends(scores: Scores, values: dict[str, float], place: int) -> list[str]:
+    """Scores as texts, with the ends of their intervals in brackets; place -1 is the average judge."""
+    found, intervals = [], scores.intervals
+    for name, value in values.items():
+        low, high = (np.nan, np.nan) if intervals is None else (intervals.low[name][place], intervals.high[name][place])
+        found.append(_number(value) if np.isnan(low) else f"{_number(value)} [{_number(low)}, {_number(high)}]")
+    return found
 
 
 def calibration_table(calibration: Calibration) -> Table:
@@ -252,6 +268,8 @@ def contradictions_text(check: Check, voice: Voice = "symbols", origins: Mapping
 
 def _said(finding: Finding, voice: Voice) -> tuple[str, ...]:
     """The sentences of a contradictory finding, of which there is always one."""
+    from coherently.explain.people_sentences import SPACE
+
     # A terminal shows what does not print as escapes, and a no-break space is such.
     return tuple(said.replace(SPACE, " ") for said in finding.sentences(voice)) or (UNNOTICED,)
 

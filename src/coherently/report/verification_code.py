@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 from coherently.judge_weights import WEIGHTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 CERTIFICATE = "certificate.json"
 """The file in which pages save the record of a result."""
 EXPORTED = "from forecasts import panel"
 """How the panel is had from what the workbench exports as Python, forecasts.py."""
+OF_ONE_FILE = ("columns", "sheet", "header", "separator", "encoding")
+"""Options that say how one file is read, and nothing of others beside it."""
 USUAL: Mapping[str, object] = {
     "laws": None,
     "percent": False,
     "missing": "error",
     "repeats": "keep",
     "plain_events": False,
+    **dict.fromkeys(OF_ONE_FILE),
 }
 """The options that say what a panel means, with what they are if nobody says otherwise."""
 
@@ -49,17 +52,24 @@ def panel_code(
     weights: str | os.PathLike[str] | None = None,
     weighting: str | None = None,
     history: str | os.PathLike[str] | None = None,
+    judge: str | None = None,
+    without: Sequence[str] = (),
 ) -> str:
-    """The lines that read a panel and weight its judges; all files are in one folder.
+    """The lines that read a panel, or that of one judge, leave out parts of it and weight its judges.
+
+    All files are in one folder.
 
     >>> print(panel_code("data/panel.csv", {"laws": Path("laws.txt"), "percent": True}, history="past.csv"))
     panel = co.read_panel('panel.csv', laws='laws.txt', percent=True)
     panel = co.weighted(panel, co.HistoryWeights(co.read_panel('past.csv', laws='laws.txt', percent=True)))
     """
     lines = [f"panel = {_reading(panel_file, options)}"]
-    parts = [] if weights is None else [repr(_name(weights))]
+    lines += [] if judge is None else [f"panel = panel.judge({judge!r})"]
+    lines += [f"panel = panel.without({', '.join(map(repr, without))})"] if without else []
+    parts = [] if weights is None else [repr(file_name(weights))]
     parts += [] if weighting is None else [f"co.{WEIGHTINGS[weighting].__name__}()"]
-    parts += [] if history is None else [f"co.HistoryWeights({_reading(history, options)})"]
+    beside = {name: value for name, value in options.items() if name not in OF_ONE_FILE}
+    parts += [] if history is None else [f"co.HistoryWeights({_reading(history, beside)})"]
     if parts:
         factor = parts[0] if len(parts) == 1 else f"co.ProductWeights(({', '.join(parts)}))"
         lines.append(f"panel = co.weighted(panel, {factor})")
@@ -69,13 +79,13 @@ def panel_code(
 def _reading(file: str | os.PathLike[str], options: Mapping[str, object]) -> str:
     unusual = {name: value for name, value in options.items() if name in USUAL and value != USUAL[name]}
     told = [f"{name}={_value(value)!r}" for name, value in unusual.items()]
-    return f"co.read_panel({', '.join([repr(_name(file)), *told])})"
+    return f"co.read_panel({', '.join([repr(file_name(file)), *told])})"
 
 
 def _value(value: object) -> object:
-    return _name(value) if isinstance(value, os.PathLike) else value
+    return file_name(value) if isinstance(value, os.PathLike) else value
 
 
-def _name(file: str | os.PathLike[str]) -> str:
+def file_name(file: str | os.PathLike[str]) -> str:
     """The name of a file; for what came from a pipe, that of a file in which it can be saved."""
     return "panel.csv" if str(file) == "-" else Path(file).name

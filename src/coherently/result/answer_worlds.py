@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import counted
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +24,7 @@ CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class Mixture(Viewed):
     """Weighted worlds, which give every forecast event its probability; weights sum to 1.
 
     `parts` are the independent components, each with worlds of its own variables, and `names` has the text of each

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from coherently.contract import FLAG, NUMBER, TEXT, Described, OrNull, Record, RecordField
-from coherently.errors import EventError, MethodError, ResultError, Where
+from coherently.errors import EventError, ResultError, Where
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.panel import impossible_conditions
 from coherently.problem import ABSENT, pose, possible, settled, split, unit_of
@@ -19,6 +18,7 @@ from coherently.result.answer_index import index_of
 from coherently.result.answer_worlds import join
 from coherently.result.notes import condition_text
 from coherently.solve import Budget, Coherence
+from coherently.solve.budget import check_time_limit
 from coherently.solve.implied.extremes import (
     ENOUGH,
     ConditionState,
@@ -153,9 +153,8 @@ def find_bounds(result: Result, event: str, time_limit: float, budget: Budget) -
             code="not-coherent",
             remedy="aggregate with the method exact (or annealing)",
         )
-    if not 0 <= time_limit < math.inf:
-        raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
-    budget = budget.within(time_limit)
+    check_time_limit(time_limit)
+    budget, event = budget.within(time_limit), result.panel.text_of(event)
     found = _looked_up(result, event, budget)
     return _posed_anew(result, event, budget) if found is None else found
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from coherently.contract import Described, KnownText, ListOf, ObjectOf, OneWord, Record, RecordField, fact
-from coherently.panel import to_frame
+from coherently.panel import Tabled, to_frame
 from coherently.result.bounds import INTERVAL_FIELDS, Bounds
 from coherently.solve import METHODS, Coherence, Status
 
@@ -27,7 +27,7 @@ BOUNDS_TABLE = Record(
 
 
 @dataclass(frozen=True, slots=True)
-class BoundsTable(Described):
+class BoundsTable(Tabled, Described):
     """The bounds of several events, as they were asked for, and the words of the result that implies them.
 
     >>> import coherently as co

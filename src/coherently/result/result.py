@@ -11,7 +11,7 @@ from coherently.contract import Described
 from coherently.errors import EventError, Where, counted
 from coherently.events import NEVER, PackedTexts
 from coherently.note_log import notes_logged
-from coherently.panel import ROWS, digest, text_table, to_frame
+from coherently.panel import Tabled, digest, text_table, to_frame
 from coherently.result.answer_index import Indexed
 from coherently.result.answer_worlds import Mixture
 from coherently.result.bounds import TIME_LIMIT, find_bounds
@@ -20,6 +20,7 @@ from coherently.result.record import RESULT, as_dict, read, write
 from coherently.result.shown import DIGITS, rounded_changes
 from coherently.solve import Global, Local
 from coherently.solve.budget import asked_budget
+from coherently.table_views import ROWS
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently import Influence, Report, Why
     from coherently.arrays import Indices
     from coherently.contract import Record
     from coherently.panel import Columns, Panel, Progress
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result(Indexed, Value, Described):
+class Result(Indexed, Tabled, Value, Described):
     """What a method made of a panel.
 
     If the result was read from JSON, `panel` has the means of the forecasts as forecasts of one judge, named panel, and
@@ -93,11 +95,22 @@ class Result(Indexed, Value, Described):
         return f"<Result: {counted(len(self.panel.written), 'event')} by {self.method.name}, {self.status}>"
 
     def __str__(self) -> str:
+        columns, digits = self._shown_columns()
+        return f"{self!r}\n{text_table(columns, digits)}"
+
+    def _shown_columns(self) -> tuple[dict[str, Any], int]:
+        """The columns of `frame`, in which the first rows are rounded together, and the number of digits."""
         columns = dict(self.columns())
         shown = self.shown(np.arange(min(ROWS, len(self.panel.written))))
         for name, values in (("probability", shown.probability), ("raw", shown.raw), ("adjustment", shown.change)):
             columns[name] = np.concatenate([values, np.asarray(columns[name], np.float64)[len(values) :]])
-        return f"{self!r}\n{text_table(columns, shown.digits)}"
+        return columns, shown.digits
+
+    def _view_columns(self) -> Columns:
+        """For a notebook: labels, and numbers as they are printed."""
+        columns, _ = self._shown_columns()
+        labels = self.panel.labels
+        return columns | {"event": [labels.get(text, text) for text in self.panel.written.text]} if labels else columns
 
     def shown(self, units: Indices | None = None, digits: int = DIGITS) -> ShownForecasts:
         """Probabilities and raw means with few digits, for the events that are shown together (all, or by number).
@@ -231,14 +244,14 @@ class Result(Indexed, Value, Described):
         return to_frame(self.row_columns(), self.panel.library)
 
     def probability(self, event: str) -> float:
-        """Look up an event that was forecast, however it is written, or its complement, or a constant.
+        """Look up an event that was forecast, however it is written or by its label, or its complement, or a constant.
 
         >>> import coherently as co
         >>> result = co.aggregate(co.Panel.from_records([("Ann", "p & q", 0.2)]))
         >>> result.probability("q and p"), result.probability("~p | ~q"), result.probability("p | ~p")
         (0.2, 0.8, 1.0)
         """
-        reading = self.panel.events.find([event])
+        reading = self.panel.events.find([self.panel.text_of(event)])
         if reading.faults:
             raise reading.faults[0].error(f"{event!r}: {reading.faults[0]}")
         side, condition, rest = reading.sides[0].tolist()
@@ -257,6 +270,16 @@ class Result(Indexed, Value, Described):
             code="unknown-event",
             where=Where(event=event),
         )
+
+    def report(self, *, title: str | None = None, about: str | None = None, time_limit: float = 10.0) -> Report:
+        """One page about the result, to read and share: `report.save("page.html")`, or .pdf where a browser is there.
+
+        `about` is the event that the page is about, as written or by its label; by default the first that a conditional
+        is about, else the first. `time_limit` is for the check of the panel that the page shows, in seconds.
+        """
+        import coherently
+
+        return coherently.Report.of(self, title=title, about=about, time_limit=time_limit)
 
     @notes_logged(lambda found: [found.note])
     def bounds(
@@ -305,6 +328,69 @@ class Result(Indexed, Value, Described):
             if progress is not None:
                 progress(len(pairs) / len(events))
         return BoundsTable(self.status, self.coherence, self.method.name, tuple(pairs))
+
+    @notes_logged(lambda found: [found.note])
+    def influence(
+        self,
+        largest: int | None = 24,
+        *,
+        without: Sequence[str] = (),
+        time_limit: float = 60.0,
+        progress: Progress | None = None,
+        cancel: Signal | None = None,
+    ) -> Influence:
+        """What each judge, each question and each law moves: the result without it, for every event.
+
+        All are ranked by estimates, to first order. The `largest` of each kind (None: all) are left out exactly: for
+        results of the methods auto and exact, only what that touches is solved again; for any other method, the whole
+        panel. Weights of judges stay as they are. After `time_limit` seconds, the rest has estimates alone.
+
+        With `without`, these judges, events and laws (see `co.Panel.without`) are left out together, and nothing else.
+
+        The table also has derivatives, for the methods auto and exact: how each event moves with the forecasts of
+        each, as long as no possible world comes into the answer or leaves it.
+
+        >>> import coherently as co
+        >>> rows = [("Ann", "delay", 0.3), ("Finn", "delay", 0.4), ("Finn", "delay & overrun", 0.45)]
+        >>> table = co.aggregate(co.Panel.from_records(rows)).influence()
+        >>> table.of_kind("judge")[0].name, table.of_kind("judge")[0].change.round(3).tolist()
+        ('Finn', [-0.083, nan])
+        >>> print(co.aggregate(co.Panel.from_records(rows)).influence(without=["Ann"]))
+        Without Ann, 2 of 2 numbers move, the most by 4.2 points.
+        """
+        import coherently  # the room that explains lies above this one
+
+        return coherently.Influence.of(
+            self, largest=largest, without=without, time_limit=time_limit, progress=progress, cancel=cancel
+        )
+
+    @notes_logged(lambda found: [found.note])
+    def why(
+        self,
+        event: str,
+        largest: int = 24,
+        *,
+        time_limit: float = 60.0,
+        progress: Progress | None = None,
+        cancel: Signal | None = None,
+    ) -> Why:
+        r"""Why an event has its probability: which judges, questions and laws move it, and through which relations.
+
+        The event must have been forecast, or its complement. The options are those of `influence`.
+
+        >>> import coherently as co
+        >>> rows = [("Ann", "delay", 0.3), ("Finn", "delay", 0.4), ("Finn", "delay & overrun", 0.45)]
+        >>> why = co.aggregate(co.Panel.from_records(rows)).why("delay")
+        >>> print(str(why).replace("\xa0", " "))
+        Delay is 38 %. The mean of its forecasts is 35 %; what it is tied to raised it by 3.3 points.
+        Delay & overrun (45 %) cannot be likelier than delay (35 %): if it comes true, so does the other.
+        Without the answers on delay & overrun (mean 45 %) it would be 35 %.
+        Without Finn it would be 30 %. Finn said 40 %, the mean of the others is 30 %.
+        Without Ann it would be 43 %. Ann said 30 %, the mean of the others is 40 %.
+        """
+        import coherently  # the room that explains lies above this one
+
+        return coherently.Why.of(self, event, largest=largest, time_limit=time_limit, progress=progress, cancel=cancel)
 
 
 def _column(texts: Sequence[str]) -> Cells:

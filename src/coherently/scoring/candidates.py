@@ -15,6 +15,7 @@ from coherently.note_log import notes_unlogged
 from coherently.panel import Panel
 from coherently.panel.weights import name_of, weighted
 from coherently.result import Result, aggregate, individual
+from coherently.scoring.literature.fitted_rivals import FittedRival, HeldOutEvents
 from coherently.solve import AlternatingProjections, Exact, LinearAverage, Method, Pool, Recipe, Status, choose
 
 if TYPE_CHECKING:
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices
     from coherently.panel import Progress
     from coherently.panel.weights import Weights
     from coherently.solve import Budget, Coherence, Signal
 
-Asked: TypeAlias = "str | Method | Result | Panel | tuple[str | Method, Weights]"
-"""What to compare: a method, a method with weights of the judges, or what is there already."""
+Asked: TypeAlias = "str | Method | FittedRival | Result | Panel | tuple[str | Method, Weights]"
+"""What to compare: a method, one with weights of the judges, a rule of the literature, or what is there already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +99,21 @@ class _Making:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The panel, and the same with weights, which are found once for all methods that have them."""
+    """The panel, and the same with weights, which are found once for all methods that have them.
+
+    `label` has the cluster of each event as written, by which rules of the literature are fitted out of fold.
+    """
 
     panel: Panel
+    label: Indices | None = None
     by_weights: dict[int, Panel] = field(default_factory=dict)
+    folded: list[HeldOutEvents] = field(default_factory=list)
+
+    def held_out(self) -> HeldOutEvents:
+        """The panel with its resolved events in folds, made once for all rules of the literature."""
+        if not self.folded:
+            self.folded.append(HeldOutEvents.of(self.panel, self.label))
+        return self.folded[0]
 
     def of(self, weights: Weights | None) -> Panel:
         """The panel in which each judge counts by the weights, if there are any."""
@@ -117,7 +130,7 @@ class _RowPlan:
 
     name: str
     meaning: str
-    what: Method | Result | Panel
+    what: Method | FittedRival | Result | Panel
     weights: Weights | None = None
     alone: bool = False
     standard: bool = True
@@ -128,11 +141,16 @@ def run_candidates(
     asked: Sequence[Asked] | Mapping[str, Asked],
     exact: Method,
     budget: Budget,
+    *,
+    label: Indices | None = None,
 ) -> Ran:
-    """Run the five standard rows and those asked for; a standard row that does not fit the panel is left out, noted."""
+    """Run the five standard rows and those asked for; a standard row that does not fit the panel is left out, noted.
+
+    `label` has the cluster of each event as written, for what is fitted out of fold.
+    """
     plans = [*_standard(panel, exact), *_wanted(asked, exact)]
     candidates, forecasts, makings, notes = [], [], [], []
-    interrupted, counted = False, _Counted(panel)
+    interrupted, counted = False, _Counted(panel, label)
     try:
         for i, plan in enumerate(plans):
             try:
@@ -155,6 +173,7 @@ def run_candidates(
         if not candidates:
             raise
         interrupted = True
+    notes += [events.note for events in counted.folded]
     if interrupted:
         notes.append("interrupted: later methods were not run, and no intervals were made")
     return Ran(tuple(candidates), np.stack(forecasts), tuple(makings), tuple(notes), interrupted=interrupted)
@@ -175,7 +194,7 @@ def _standard(panel: Panel, exact: Method) -> Iterator[_RowPlan]:
 
 def _wanted(asked: Sequence[Asked] | Mapping[str, Asked], exact: Method) -> list[_RowPlan]:
     """Make plans for what was asked, under distinct names; what a standard row does already is not done twice."""
-    if isinstance(asked, str | Method | Result | Panel):
+    if isinstance(asked, str | Method | FittedRival | Result | Panel):
         raise MethodError("methods must be a list, or a mapping from names: put it in brackets")
     given = asked.items() if isinstance(asked, Mapping) else ((None, item) for item in asked)
     paper = AlternatingProjections(correction="none")
@@ -199,6 +218,8 @@ def _described(what: object, weights: Weights | None) -> tuple[str, str]:
         raise MethodError(f"methods contains {what!r} with weights; only a method can have weights")
     word = "" if weights is None else f"{name_of(weights)} weights"
     extra, said = (f", {word}", f" with {word}") if word else ("", "")
+    if isinstance(what, FittedRival):
+        return what.name, what.meaning
     if isinstance(what, Panel):
         return "Other forecasts", "the forecasts that were given"
     if isinstance(what, Result):
@@ -208,7 +229,8 @@ def _described(what: object, weights: Weights | None) -> tuple[str, str]:
     if isinstance(what, Method):
         return f"Aggregate ({what.name}{extra})", f"the panel's forecasts by the method {what.name}{said}"
     raise MethodError(
-        f"methods contains {what!r}; it may contain names, methods, pairs of a method and weights, results and panels"
+        f"methods contains {what!r}; it may contain names, methods, pairs of a method and weights, rules of the "
+        "literature, results and panels"
     )
 
 
@@ -228,6 +250,9 @@ def _run(counted: _Counted, plan: _RowPlan, budget: Budget) -> tuple[Candidate, 
     panel, what = counted.panel, plan.what
     if isinstance(what, Panel):
         return candidate, _forecasts_of(panel, what), None
+    if isinstance(what, FittedRival):
+        value = counted.held_out().answer(what, budget)[panel.event_index]
+        return replace(candidate, seconds=time.perf_counter() - begun), value, None
     if isinstance(what, Result):
         if what.panel.event_index is not panel.event_index:
             raise MethodError(f"the result {plan.name!r} is of another panel; aggregate this one")

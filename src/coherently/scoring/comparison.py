@@ -32,11 +32,11 @@ from coherently.engine import opened
 from coherently.engine.threads import count_threads
 from coherently.errors import MethodError, PanelError, counted
 from coherently.note_log import notes_logged
-from coherently.panel import Panel, records, to_frame
+from coherently.panel import Panel, Tabled, records, to_frame
 from coherently.panel.texts import name_some
 from coherently.panel.weights import with_weights
 from coherently.scoring.candidates import Candidate, run_candidates
-from coherently.scoring.event_clusters import cluster_labels
+from coherently.scoring.event_clusters import cluster_labels, labels_of_rows
 from coherently.scoring.intervals import (
     LEAST_EFFECTIVE_UNITS,
     LEAST_JUDGES,
@@ -55,6 +55,7 @@ from coherently.scoring.scoring_rules import RULES, ScoringRule, rule_names
 from coherently.solve import Coherence, Status, choose
 from coherently.solve.budget import asked_budget
 from coherently.values import Value
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -175,7 +176,7 @@ _SHARE, _SHARE_REMADE = 0.9, 0.02  # the first run of the methods, as a fraction
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Viewed):
     """The mean score of one method minus that of another, on the same forecasts, with its interval.
 
     `interval` is None if none could be made; `confidence` and `over` say what kind of interval it is.
@@ -226,7 +227,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Comparison(Value, Described):
+class Comparison(Tabled, Value, Described):
     """Methods side by side: mean scores over judges, each with an interval, and their differences.
 
     Each judge is scored on the resolved events that the judge forecast, with the method's probabilities in place of the
@@ -427,17 +428,18 @@ def compare(
 
     The rows are Raw, Individual (each judge made coherent alone), Linear average, Aggregate (paper) and Aggregate
     (exact), then the `methods` asked for, in a list or by name in a mapping: names, method objects, pairs of one of
-    these and weights of the judges (see `co.aggregate`), results of this panel, or panels with other probabilities
-    for the same forecasts (such as `co.individual` gives); `co.baselines()` has the usual ones. With `remake` every
-    method runs again for each of `bootstrap` draws of the judges, which takes that many times as long; intervals
-    over judges then show how the aggregate depends on who made it. Results and panels that were given stay as they
-    are, and so do weights. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`:
-    no intervals. `over` is what the intervals that `frame` and `difference` show are over, unless they are told
-    otherwise. `cluster` names events that come true together for reasons that no law states, such as a date or a
-    place, so that intervals take them as one: a function of an event's text, a mapping from events, or a file or frame
-    with the columns event and cluster (`FILE:COLUMN` for another name). `time_limit` (in seconds) and `tolerance` are
-    those of each run of Aggregate (exact); `weights`, `progress` and `cancel` are as in `co.aggregate`. `threads` is
-    the number of threads for these draws, by default one per processor, and `engine` runs draws and components
+    these and weights of the judges (see `co.aggregate`), results of this panel, or panels with other probabilities for
+    the same forecasts (such as `co.individual` gives); `co.baselines()` has the usual ones, and `co.literature()`
+    published rules that learn from outcomes, each fitted on other events than it is scored on. With `remake` every
+    method runs again for each of `bootstrap` draws of the judges, which takes that many times as long; intervals over
+    judges then show how the aggregate depends on who made it. Results and panels that were given stay as they are, and
+    so do weights and rules of the literature. `seed` is the seed of these draws; intervals without `remake` need none.
+    `bootstrap=0`: no intervals. `over` is what the intervals that `frame` and `difference` show are over, unless they
+    are told otherwise. `cluster` names events that come true together for reasons that no law states, such as a date or
+    a place, so that intervals take them as one: a function of an event's text, a mapping from events, or a file or
+    frame with the columns event and cluster (`FILE:COLUMN` for another name). `time_limit` (in seconds) and `tolerance`
+    are those of each run of Aggregate (exact); `weights`, `progress` and `cancel` are as in `co.aggregate`. `threads`
+    is the number of threads for these draws, by default one per processor, and `engine` runs draws and components
     elsewhere (see `co.aggregate`); the answer is the same. An interruption (Ctrl-C) leaves out what was not done, and
     `notes` says so.
 
@@ -461,11 +463,12 @@ def compare(
     share = _SHARE_REMADE if remake else _SHARE
     with opened(engine) as executor:
         budget = asked_budget(lambda done: tell(share * done), cancel, executor)
-        ran = run_candidates(panel, methods, exact, budget)
+        label = cluster_labels(panel, cluster)
+        ran = run_candidates(panel, methods, exact, budget, label=label)
         rows, left_out = _scored(panel, ran.candidates, ran.forecasts)
         scored = panel.select(rows)
         tally = _tally(scored, ran.forecasts[:, rows], clip)
-        units = units_of(scored, _labels_of(scored, panel, rows, cluster_labels(panel, cluster)))
+        units = units_of(scored, labels_of_rows(scored, panel, rows, label))
         intervals = bool(bootstrap) and not ran.interrupted
         spread = variation(tally, units) if intervals else None
         draws = np.empty((0, *tally.point().shape))
@@ -509,21 +512,26 @@ def compare_forecasts(
     *,
     label: NDArray[np.int64] | None = None,
     confidence: float = 0.95,
+    widening: float = 1.0,
 ) -> Comparison:
     """Score forecasts that were made elsewhere: one row of `forecasts` per candidate, one column per forecast.
 
-    `label` has the cluster of each event as written (see `event_clusters`).
+    `label` has the cluster of each event as written (see `event_clusters`), `widening` the factor of variances over
+    events, for forecasts that were learned in folds which teach each other (see `ResolvedEvents.widening`).
     """
     kept, left_out = _scored(panel, rows, forecasts)
     scored = panel.select(kept)
-    tally, units = _tally(scored, forecasts[:, kept], 1e-4), units_of(scored, _labels_of(scored, panel, kept, label))
+    tally, units = (
+        _tally(scored, forecasts if len(kept) == forecasts.shape[1] else forecasts[:, kept], 1e-4),
+        units_of(scored, labels_of_rows(scored, panel, kept, label)),
+    )
     return Comparison(
         rows=rows,
         judges=len(scored.judges),
         variables=units.count,
         scored=len(kept),
         value=tally.point(),
-        variation=variation(tally, units),
+        variation=variation(tally, units).widened(widening),
         resamples=0,
         confidence=confidence,
         remade=False,
@@ -531,17 +539,6 @@ def compare_forecasts(
         interrupted=False,
         library=panel.library,
     )
-
-
-def _labels_of(
-    scored: Panel, panel: Panel, rows: NDArray[np.int64], label: NDArray[np.int64] | None
-) -> NDArray[np.int64] | None:
-    """The clusters of the events of the scored rows, given those of all events."""
-    if label is None:
-        return None
-    found = np.empty(len(scored.written), np.int64)
-    found[scored.event_index] = label[panel.event_index[rows]]
-    return found
 
 
 def _tell_rest(tell: Progress, share: float, cancel: Signal | None, done: float) -> None:

@@ -58,6 +58,15 @@ def cluster_labels(panel: Panel, cluster: Clusters | None) -> Indices | None:
     return number - 1 if (words == "").any() else number
 
 
+def labels_of_rows(scored: Panel, panel: Panel, rows: Indices, label: Indices | None) -> Indices | None:
+    """The clusters of the events of some rows, `scored`, given those of all events of the panel."""
+    if label is None:
+        return None
+    found = np.empty(len(scored.written), np.int64)
+    found[scored.event_index] = label[panel.event_index[rows]]
+    return found
+
+
 def joined(component: Indices, label: Indices | None) -> Indices:
     """Components that share a cluster, directly or through others, as one; -1 stays."""
     if label is None:

@@ -5,13 +5,17 @@ Language Model Forecasters, ICLR (arXiv:2412.18544), as their program computes i
 src/static_checks/Checker.py of https://github.com/dpaleka/consistency-forecasting). Each answer a counts as a sample
 with a variance in proportion to a(1 - a); the variance of a product or mixture follows from the delta method. (That
 program has P Q R in place of P R in one term of CondCond; here this term follows from the delta method too.) A small
-`beta` in the denominator keeps the metric finite for certain answers.
+`beta` in the denominator keeps the metric finite for certain answers. Ladders and partitions,
+which are not in that paper, follow its rules for consequences and for negations, which are partitions of two.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
+
+from coherently.conversion.tuples import LADDER, PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,6 +92,15 @@ def _expected_evidence(p: float, q: float, if_q: float, if_not: float) -> _Rules
     return [(abs(p - if_q * q - if_not * (1.0 - q)), _var(p) + mixture)]
 
 
+def _ladder(*rungs: float) -> _Rules:
+    """Every rung and every later one are a consequence."""
+    return [_consequence(one, other)[0] for one, other in combinations(rungs, 2)]
+
+
+def _partition(*values: float) -> _Rules:
+    return [(abs(sum(values) - 1.0), _var(*values))]
+
+
 _RULES: Final[dict[str, Callable[..., _Rules]]] = {
     "Neg": _neg,
     "Paraphrase": _paraphrase,
@@ -99,5 +112,7 @@ _RULES: Final[dict[str, Callable[..., _Rules]]] = {
     "Cond": _cond,
     "CondCond": _cond_cond,
     "ExpectedEvidence": _expected_evidence,
+    LADDER: _ladder,
+    PARTITION: _partition,
 }
 """The rules of each check; the answers come in the order of its roles."""

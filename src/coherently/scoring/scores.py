@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,16 +25,21 @@ from coherently.contract import (
     shown_score,
 )
 from coherently.errors import MethodError, PanelError, counted
-from coherently.panel import records, text_table, to_frame
-from coherently.scoring.calibration import Calibration, calibration
+from coherently.panel import Tabled, records, text_table, to_frame
+from coherently.scoring.calibration import Calibration, binned
+from coherently.scoring.event_clusters import cluster_labels, labels_of_rows
+from coherently.scoring.intervals import Tally, own_half_widths, units_of, variation
 from coherently.scoring.scoring_rules import RULES, brier, rule_names
 from coherently.values import Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.arrays import Vector
     from coherently.panel import Columns, Panel
     from coherently.result import Result
+    from coherently.scoring.event_clusters import Clusters
+    from coherently.scoring.intervals import Units
 
 NO_OUTCOMES = (
     "no forecast of the panel has an outcome, so nothing can be scored: add an outcome column "
@@ -63,9 +68,28 @@ CALIBRATION = ObjectOf(
         RecordField("bins", ListOf(BIN), "bins of equal width"),
     ),
 )
+ENDINGS = ("low", "high")
+"""What the names of the ends of intervals end with."""
+
+
+def _end_names() -> list[str]:
+    """The names of the ends of intervals."""
+    return [f"{name}_{end}" for name in rule_names() for end in ENDINGS]
+
+
+ENDS = ObjectOf("the ends", (), OtherFields(_end_names, OrNull(NUMBER), "an end of the interval; null without any"))
+INTERVALS = ObjectOf(
+    "the intervals",
+    (
+        RecordField("confidence", NUMBER, "the confidence level"),
+        RecordField("variables", WHOLE, "the number of independent variables, or clusters, that the events depend on"),
+        RecordField("judges", ListOf(ENDS), "the intervals over events of each judge's scores, in the order of judges"),
+        RecordField("average", ENDS, "the intervals over events of the means over judges"),
+    ),
+)
 SCORES_RECORD = Record(
     "scores",
-    1,
+    2,
     "Scores of each judge, or of an aggregate (`co.score`, `coherently score --json`).",
     (
         RecordField(
@@ -92,18 +116,63 @@ SCORES_RECORD = Record(
         RecordField("clip", NUMBER, "the log score clips probabilities to [clip, 1 - clip]"),
         RecordField("clipped", WHOLE, "the number of forecasts outside of it"),
         RecordField("calibration", CALIBRATION, "the calibration of all scored forecasts together"),
+        RecordField("intervals", OrNull(INTERVALS), "null if none were asked for", since=2),
     ),
 )
+CONFIDENCE = 0.95
+"""The confidence level of intervals by clusters, if no other is asked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreIntervals(Value):
+    """Intervals of scores over events: `low` and `high` have, by rule, one end per judge, and then that of the mean.
+
+    An end is NaN where there is no interval. Events that share a variable, a law or a cluster count as one of the
+    `variables`; a judge on fewer than 5 of them has no interval.
+    """
+
+    confidence: float
+    variables: int
+    low: dict[str, Vector]
+    high: dict[str, Vector]
+
+    def columns(self) -> Columns:
+        """The ends of the judges' intervals, in columns."""
+        ends = zip(self.low.items(), self.high.values(), strict=True)
+        pairs = [(f"{name}_low", low[:-1], f"{name}_high", high[:-1]) for (name, low), high in ends]
+        return {name: end for one in pairs for name, end in (one[:2], one[2:])}
+
+    def average(self) -> dict[str, tuple[float, float]]:
+        """The interval of the mean over judges of each score."""
+        return {name: (float(low[-1]), float(self.high[name][-1])) for name, low in self.low.items()}
+
+    def as_plain(self) -> dict[str, Any]:
+        """The intervals as plain values."""
+        mean = {f"{name}_{end}": at for name, pair in self.average().items() for end, at in _ends(pair)}
+        told = {"confidence": float(self.confidence), "variables": self.variables, "judges": records(self.columns())}
+        return plain({**told, "average": mean})  # type: ignore[no-any-return]
+
+    @staticmethod
+    def from_plain(values: dict[str, Any]) -> ScoreIntervals:
+        """The intervals that were told."""
+        rows = [*values["judges"], values["average"]]
+        low, high = ({n: numbers([row.get(f"{n}_{end}") for row in rows]) for n in rule_names()} for end in ENDINGS)
+        return ScoreIntervals(float(values["confidence"]), values["variables"], low, high)
+
+
+def _ends(pair: tuple[float, float]) -> list[tuple[str, float]]:
+    return list(zip(ENDINGS, pair, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Scores(Value, Described):
+class Scores(Tabled, Value, Described):
     """One entry per judge, or one for an aggregate: the number of scored forecasts and their scores (NaN without any).
 
     `by_rule` has the scores by the names of the rules. `brier` and `log` are means over the judge's resolved forecasts,
     `brier_sum` is the sum; lower is better. `slope` is the mean forecast of true events minus that of false ones;
     higher is better. All forecasts count alike, whatever their weight; called-off conditionals do not count. `clipped`
     counts the forecasts outside [`clip`, `1 - clip`]. `calibration` is of all scored forecasts together.
+    `intervals` are over events, None if none were asked for.
     """
 
     record: ClassVar[Record] = SCORES_RECORD
@@ -116,6 +185,7 @@ class Scores(Value, Described):
     clip: float
     clipped: int
     library: str | None = field(default=None, compare=False)
+    intervals: ScoreIntervals | None = None
 
     def __repr__(self) -> str:
         return f"<Scores: {counted(int(self.scored.sum()), 'forecast')} of {counted(len(self.judges), 'judge')}>"
@@ -141,10 +211,11 @@ class Scores(Value, Described):
     def columns(self) -> Columns:
         """The columns of `frame`."""
         named = {"scored": self.scored, "brier": self.brier, "brier_sum": self.brier_sum}
-        return {"judge": list(self.judges), **named, **self.by_rule}
+        ends = {} if self.intervals is None else self.intervals.columns()
+        return {"judge": list(self.judges), **named, **self.by_rule, **ends}
 
     def frame(self) -> Any:
-        """One row per judge: judge, scored, brier, brier_sum, log, slope."""
+        """One row per judge: judge, scored, brier, brier_sum, log, slope; maybe each score with _low and _high."""
         return to_frame(self.columns(), self.library)
 
     def _plain(self) -> dict[str, Any]:
@@ -152,13 +223,17 @@ class Scores(Value, Described):
         rules = self.by_rule
         return {
             "average": {name: shown_score(value) for name, value in self.average().items()},
-            "judges": [{**row, **{name: shown_score(row[name]) for name in rules}} for row in records(self.columns())],
+            "judges": [
+                {**row, **{name: shown_score(row[name]) for name in rules}}
+                for row in records(replace(self, intervals=None).columns())
+            ],
             "clip": float(self.clip),
             "clipped": self.clipped,
             "calibration": plain(
                 {name: getattr(self.calibration, name) for name in parts}
-                | {"bins": records(self.calibration.columns())}
+                | {"bins": records({each.name: getattr(self.calibration, each.name) for each in BIN.fields})}
             ),
+            "intervals": None if self.intervals is None else self.intervals.as_plain(),
         }
 
     @classmethod
@@ -180,6 +255,7 @@ class Scores(Value, Described):
             ),
             clip=float(values["clip"]),
             clipped=values["clipped"],
+            intervals=None if values.get("intervals") is None else ScoreIntervals.from_plain(values["intervals"]),
         )
 
     def average(self) -> dict[str, float]:
@@ -198,7 +274,14 @@ AGGREGATE = "aggregate"
 
 
 def score(
-    panel: Panel, result: Result | None = None, *, by_judge: bool = False, clip: float = 1e-4, bins: int = 10
+    panel: Panel,
+    result: Result | None = None,
+    *,
+    by_judge: bool = False,
+    clip: float = 1e-4,
+    bins: int = 10,
+    confidence: float | None = None,
+    cluster: Clusters | None = None,
 ) -> Scores:
     """Score each judge against the outcomes in the panel, or the aggregate of a `result`.
 
@@ -206,6 +289,11 @@ def score(
     judge instead, whose forecasts are replaced by the result's for the same events, as the paper scores an aggregate
     (Predd, Kulkarni, Poor and Osherson 2006, section 5.2). The log score clips probabilities to [`clip`, `1 - clip`];
     `bins` is the number of bins of the calibration.
+
+    With a `confidence`, such as 0.95, each score has an interval over events (see `co.compare`): events that share a
+    variable or a law count as one. `cluster` names events that come true together for reasons that no law states, such
+    as a date or a place, so that intervals take them as one, as in `co.compare`; with it there are intervals of 95%
+    unless `confidence` says otherwise.
 
     >>> import coherently as co
     >>> rows = [("Ann", "p", 0.9), ("Ann", "q", 0.4), ("Bob", "p & q", 0.5)]
@@ -217,30 +305,61 @@ def score(
     >>> co.score(panel, co.aggregate(panel)).frame()[["judge", "scored", "brier"]].round(3)
            judge  scored  brier
     0  aggregate       3  0.138
+    >>> rows = [("Ann", f"{place}_{day}", 0.3 + 0.01 * day) for place in "abcdef" for day in range(9)]
+    >>> panel = co.Panel.from_records(rows, outcomes={event: event < "c" for _, event, _ in rows})
+    >>> scores = co.score(panel, cluster=lambda event: event[0])
+    >>> scores.frame()[["judge", "brier", "brier_low", "brier_high"]].round(2)
+      judge  brier  brier_low  brier_high
+    0   Ann   0.22       0.03        0.41
     """
     if not 0 <= clip < 0.5:
         raise MethodError(f"clip is {clip}; it must be at least 0 and below 0.5")
+    if confidence is not None and not 0 < confidence < 1:
+        raise MethodError(f"confidence is {confidence}; it must lie between 0 and 1")
+    label = cluster_labels(panel, cluster)
     outcome, forecast = panel.written.outcome[panel.event_index], _forecasts(panel, result)
     judge, judges = panel.judge_index, panel.judges
+    known = (outcome >= 0) & ~np.isnan(forecast)
     if result is not None and not by_judge:
-        events = np.unique(panel.event_index, return_index=True)[1]
-        outcome, forecast = outcome[events], forecast[events]
-        judge, judges = np.zeros_like(judge[events]), (AGGREGATE,)
-    rows = np.flatnonzero((outcome >= 0) & ~np.isnan(forecast))
+        first = np.zeros_like(known)
+        first[np.unique(panel.event_index, return_index=True)[1]] = True
+        known &= first
+        judge, judges = np.zeros_like(judge), (AGGREGATE,)
+    rows = np.flatnonzero(known)
     if not len(rows):
         raise PanelError(NO_OUTCOMES)
     forecast, told = forecast[rows], outcome[rows].astype(np.float64)
     judge, count = judge[rows], len(judges)
-    return Scores(
+    scores = Scores(
         judges=judges,
         scored=np.bincount(judge, minlength=count),
         by_rule={rule.name: rule.by_judge(forecast, told, judge, count, clip) for rule in RULES},
         brier_sum=np.bincount(judge, brier(forecast, told), count).astype(np.float64),
-        calibration=calibration(forecast, told, bins),
+        calibration=binned(forecast, told, bins),
         clip=clip,
         clipped=int(np.sum((forecast < clip) | (forecast > 1 - clip))),
         library=panel.library,
     )
+    if confidence is None and label is None:
+        return scores
+    scored = panel.select(rows)
+    event = scored.event_index.astype(np.int64)
+    tally = Tally.of(forecast[None], told, judge.astype(np.int64), event, judges=count, clip=clip)
+    units = units_of(scored, labels_of_rows(scored, panel, rows, label))
+    return replace(scores, intervals=_intervals(scores, tally, units, confidence or CONFIDENCE))
+
+
+def _intervals(scores: Scores, tally: Tally, units: Units, confidence: float) -> ScoreIntervals:
+    """The intervals of each judge's scores and of their means."""
+    halves = own_half_widths(tally, units, confidence)
+    mean = variation(tally, units).half_width(np.ones(1), "events", confidence)
+    low, high = {}, {}
+    for rule, own, whole, average in zip(RULES, halves, mean, scores.average().values(), strict=True):
+        value, half = np.append(scores.by_rule[rule.name], average), np.append(own, whole)
+        half = np.where(np.isfinite(value), half, np.nan)
+        low[rule.name] = np.maximum(value - half, rule.least)
+        high[rule.name] = np.minimum(value + half, rule.most)
+    return ScoreIntervals(confidence, units.count, low, high)
 
 
 def _forecasts(panel: Panel, result: Result | None) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from coherently.solve.methods.exact import Exact
 from coherently.solve.methods.lindley import Lindley
 from coherently.solve.methods.pools import LinearAverage, Pool
 from coherently.solve.methods.recipe import Recipe
-from coherently.solve.registry import METHODS, choose, promises_of, with_trace
+from coherently.solve.registry import METHODS, choose, promises_of
 from coherently.solve.solution import Averages, Component, Global, Local, Method, Solution, Trace, Worlds
 
 __all__ = [
@@ -43,5 +43,4 @@ __all__ = [
     "Worlds",
     "choose",
     "promises_of",
-    "with_trace",
 ]

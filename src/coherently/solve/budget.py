@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from coherently.errors import MethodError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
@@ -139,6 +141,12 @@ class Budget:
             yield
         finally:
             signal.signal(signal.SIGINT, usual)
+
+
+def check_time_limit(time_limit: float) -> None:
+    """Refuse what is no number of seconds."""
+    if not 0 <= time_limit < math.inf:
+        raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
 
 
 def asked_budget(

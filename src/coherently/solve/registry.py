@@ -117,9 +117,3 @@ def _who_has(option: str) -> str:
 def promises_of(method: Method) -> frozenset[Promise]:
     """What a method promises for every panel: everything except its `exceptions`, if it has any."""
     return frozenset(Promise) - getattr(method, "exceptions", frozenset())
-
-
-def with_trace(method: Method) -> Method:
-    """The method with a trace of its sweeps, if it can keep one and that changes nothing else."""
-    found: Method = method.traced() if hasattr(method, "traced") else method
-    return found

@@ -11,6 +11,7 @@ import numpy as np
 from coherently.solve.facts import Coherence, Status
 from coherently.solve.lazy_tuple import LazyTuple
 from coherently.values import Value
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,7 +63,7 @@ class LazyWorlds(LazyTuple[Worlds]):
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class Component(Viewed):
     """How a connected component of the problem was solved, and on what its bound rests.
 
     `conflict` is that of the evidence, to six digits, where evidence was combined.

@@ -232,10 +232,10 @@ def _say_meant(bench: Workbench, panel: str) -> None:
 def _finish(bench: Workbench, caller: AccountCaller, panel: str) -> None:
     """Discussion, revision, three versions of the aggregate, and outcomes."""
     store = bench.store
+    store.rounds.advance(panel, "discussion", hide_numbers=False)
     _aggregate(bench, caller, panel, "Round 1 closed")
 
     def discuss() -> None:
-        store.rounds.advance(panel, "discussion", hide_numbers=False)
         judges = {judge.name: judge.id for judge in store.judges.list(panel)}
         questions = [question.id for question in store.questions.list(panel)]
         for name, number, words in COMMENTS:
@@ -245,16 +245,16 @@ def _finish(bench: Workbench, caller: AccountCaller, panel: str) -> None:
         _answer(store, panel, SECOND)
 
     store.write(discuss)
+    store.rounds.advance(panel, "closed", hide_numbers=False)
     _aggregate(bench, caller, panel, "Round 2 closed")
     store.laws.drop(next(law.id for law in store.laws.list(panel) if law.statement == LAWS[1][0]))
     _aggregate(bench, caller, panel, "The law “a stop means a missed delivery” dropped")
 
-    def close() -> None:
-        store.rounds.advance(panel, "closed", hide_numbers=False)
+    def resolve() -> None:
         for event, outcome in OUTCOMES.items():
             store.outcomes.record(panel, event, outcome)
 
-    store.write(close)
+    store.write(resolve)
 
 
 def _aggregate(bench: Workbench, caller: AccountCaller, panel: str, note: str) -> None:

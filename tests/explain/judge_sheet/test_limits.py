@@ -107,7 +107,8 @@ def test_all_pages_and_calls_of_a_panel_at_the_limits(tmp_path):
             assert judge.get(f"{service.url}/j/{made['secret']}", follow_redirects=True).status_code == 200
         for part in ("/questions", "/preview", "/board", "/discussion", "/results"):
             assert http.get(f"{service.url}{path}{part}").status_code == 200, part
-        for part in ("/board", "/laws", "/questions", "/export.py"):
+        for part in ("/board", "/laws", "/questions", "/names"):
             assert http.get(f"{API}{path}{part}".removeprefix(API)).status_code == 200, part
         for phase in ("discussion", "revision", "closed"):
             assert http.post(f"{path}/rounds", json={"phase": phase}).status_code == 201
+        assert http.get(f"{path}/export.py").status_code == 200

@@ -25,6 +25,7 @@ def check_api(store_url, seed, requests):
         weather = Weather(service)
         weather.say(weather.ann, rain=0.7, wind=0.2, rain_wind=0.4)
         weather.say(weather.bob, rain=0.6)
+        weather.close()
         known = _known(weather)
         schema = schemathesis.openapi.from_url(f"{service.url}{API}/openapi.json")
         operations = [each.ok() for each in schema.get_all_operations()]
@@ -36,6 +37,11 @@ def check_api(store_url, seed, requests):
 def _known(weather):
     """Ids that exist, by the name of the parameter."""
     version = weather.aggregate().rsplit("/", 1)[1]
+    weather.api.post(f"{weather.path}/rounds", json={"phase": "revision"}).raise_for_status()
+    reason = {"answers": [{"event": weather.events["rain"], "probability": 0.6, "reason": "Clouds."}]}
+    weather.bob.post("/sheet/answers", json=reason).raise_for_status()
+    comment = weather.api.post(f"{weather.path}/comments", json={"text": "Dark."}).json()["id"]
+    voice = weather.api.get(f"{weather.path}/reasons").json()["reasons"][0]["key"]
     law = weather.api.post(f"{weather.path}/laws", json={"statement": "storm -> wind"}).json()["id"]
     token = weather.api.post("/tokens", json={"name": "spare"}).json()["id"]
     question = weather.api.get(f"{weather.path}/questions").json()["questions"][0]["id"]
@@ -47,6 +53,8 @@ def _known(weather):
         "judge": spare,
         "aggregation": version,
         "token": token,
+        "comment": comment,
+        "reason": voice,
     }
 
 

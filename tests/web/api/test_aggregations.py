@@ -18,7 +18,16 @@ from tests.web.api.service import Weather, panel_of, refused
 def answered(weather):
     weather.say(weather.ann, rain=0.75, wind=0.2, rain_wind=0.4)
     weather.say(weather.bob, wind=0.3)
+    weather.close()
     return weather
+
+
+def record(weather, judge, event, probability):
+    """A number that the facilitator enters for a judge."""
+    draft = {"judge": judge["id"], "event": weather.events[event], "probability": probability}
+    answer = weather.api.post(f"{weather.path}/forecasts", json={"forecasts": [draft]})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["forecasts"][0]["time"]
 
 
 def test_the_aggregate_is_that_of_the_library_and_verifies(answered):
@@ -37,7 +46,7 @@ def test_the_aggregate_is_that_of_the_library_and_verifies(answered):
 
 def test_versions_are_counted_compared_and_kept(answered):
     first = answered.aggregate(note="Before")
-    answered.say(answered.bob, wind=0.6)
+    record(answered, answered.bob_record, "wind", 0.6)
     second = answered.aggregate()
     versions = answered.api.get(f"{answered.path}/aggregations").json()["aggregations"]
     assert [(v["version"], v["note"]) for v in versions] == [(2, ""), (1, "Before")]
@@ -51,9 +60,8 @@ def test_versions_are_counted_compared_and_kept(answered):
 
 def test_an_aggregate_of_an_earlier_time(answered):
     before = answered.api.get(f"{answered.path}/forecasts").json()["forecasts"][-1]["time"]
-    while answered.say(answered.bob, wind=0.9).json()["saved"] == before:
+    while record(answered, answered.bob_record, "wind", 0.9) == before:
         pass
-    answered.close()
     rows = answered.api.get(f"{answered.aggregate(as_of=before)}/result").json()["forecasts"]
     assert [row["probability"] for row in rows if row["judge"] == "Bob"] == [0.3]
 
@@ -98,7 +106,6 @@ def test_accuracy_once_resolved(answered):
 
 
 def test_an_archive_comes_back_as_the_same_panel(answered):
-    answered.close()
     answered.aggregate()
     archive = answered.api.get(f"{answered.path}/archive")
     assert archive.headers["content-type"] == "application/zip"

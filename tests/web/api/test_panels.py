@@ -3,7 +3,7 @@
 import pytest
 
 from coherently.errors import CoherentlyError
-from tests.web.api.service import refused
+from tests.web.api.service import Weather, refused
 
 
 def test_a_panel_is_made_edited_listed_and_deleted(service):
@@ -76,15 +76,107 @@ def test_a_declaration_that_others_need_stays(weather):
     refused(api.delete(f"{path}/questions/{question['id']}"), 409, "need it")
 
 
-def test_a_question_keeps_its_number_when_another_is_withdrawn(weather):
-    api, path = weather.api, weather.path
-    first, second, third = api.get(f"{path}/questions").json()["questions"]
-    assert api.delete(f"{path}/questions/{second['id']}").status_code == 204
-    assert [q["number"] for q in api.get(f"{path}/questions").json()["questions"]] == [1, 3]
-    edited = api.patch(f"{path}/questions/{third['id']}", json={"title": "Both", "group": "Storm"}).json()
-    assert (edited["title"], edited["group"], edited["events"]) == ("Both", "Storm", third["events"])
-    refused(api.patch(f"{path}/questions/{second['id']}", json={"title": "Gone"}), 404)
-    assert first["title"] == "rain"
+def numbers(weather):
+    """The numbers of the questions by title, in their order."""
+    listed = weather.api.get(f"{weather.path}/questions").json()["questions"]
+    return {one["title"]: one["number"] for one in listed}
+
+
+def question_of(weather, title):
+    listed = weather.api.get(f"{weather.path}/questions").json()["questions"]
+    return f"{weather.path}/questions/{next(one['id'] for one in listed if one['title'] == title)}"
+
+
+def test_numbers_close_up_and_a_question_comes_back_where_it_stood(weather):
+    weather.say(weather.ann, wind=0.4)
+    path = question_of(weather, "wind")
+    assert weather.api.delete(path).status_code == 204
+    assert numbers(weather) == {"rain": 1, "rain & wind": 2}
+    refused(weather.api.patch(path, json={"title": "Gone"}), 404)
+    both = weather.api.patch(question_of(weather, "rain & wind"), json={"group": "Storm"}).json()
+    assert (both["title"], both["group"], both["number"]) == ("rain & wind", "Storm", 2)
+    assert weather.ann.get("/sheet").json()["feedback"]["bands"] == []
+    assert weather.api.post(f"{path}/restore").json()["number"] == 2
+    assert numbers(weather) == {"rain": 1, "wind": 2, "rain & wind": 3}
+    assert weather.ann.get("/sheet").json()["answers"][0]["probability"] == 0.4
+    weather.api.delete(path)
+    assert (
+        weather.api.post(f"{weather.path}/questions", json={"title": "hail", "events": [{"event": "hail"}]}).json()[
+            "number"
+        ]
+        == 3
+    )
+
+
+def test_questions_are_moved_and_answers_stay_with_them(weather):
+    weather.say(weather.ann, rain=0.75, wind=0.2, rain_wind=0.4)
+    weather.api.delete(question_of(weather, "wind"))
+    weather.api.post(f"{weather.path}/questions", json={"title": "hail", "events": [{"event": "hail"}]})
+    order = ["rain", "rain & wind", "hail"]
+    for title, place in (("hail", 1), ("rain", 3), ("rain & wind", 1), ("hail", 99), ("hail", 2)):
+        told = weather.api.post(f"{question_of(weather, title)}/place", json={"number": place}).json()
+        order.remove(title)
+        order.insert(min(place, 3) - 1, title)
+        assert told["number"] == order.index(title) + 1
+        assert list(numbers(weather).items()) == [(one, i) for i, one in enumerate(order, 1)]
+    answers = {one["event"]: one["probability"] for one in weather.ann.get("/sheet").json()["answers"]}
+    assert answers[weather.events["rain"]] == 0.75
+    assert answers[weather.events["rain & wind"]] == 0.4
+
+
+def test_a_formula_is_changed_until_somebody_answers(weather):
+    path = question_of(weather, "rain & wind")
+    event = {"id": weather.events["rain & wind"], "event": "rain | wind", "title": "either"}
+    told = weather.api.patch(path, json={"title": "either", "events": [event]}).json()
+    assert (told["title"], told["events"][0]["event"]) == ("either", "rain | wind")
+    error = refused(weather.api.patch(path, json={"events": [event | {"event": "rain &"}]}), 422, "after '&'")
+    assert error["where"]["field"] == "body.events.0.event"
+    weather.ann.post("/sheet/answers", json={"answers": [{"event": event["id"], "probability": 0.5}]})
+    refused(weather.api.patch(path, json={"events": [event | {"event": "rain"}]}), 409, "judges have answered")
+    assert weather.api.patch(path, json={"events": [event | {"title": "one of them"}]}).status_code == 200
+
+
+def test_a_question_and_a_panel_are_copied(weather):
+    partition = {
+        "kind": "partition",
+        "title": "Who wins?",
+        "declaration": "variable winner: Ann, Bob",
+        "events": [{"event": "winner = Ann", "title": "Ann"}, {"event": "winner = Bob", "title": "Bob"}],
+    }
+    weather.api.post(f"{weather.path}/questions", json=partition).raise_for_status()
+    made = weather.api.post(f"{question_of(weather, 'wind')}/copy")
+    assert (made.status_code, made.json()["number"], made.json()["events"][0]["event"]) == (201, 3, "wind")
+    assert weather.api.post(f"{question_of(weather, 'Who wins?')}/copy").status_code == 201
+    weather.api.post(f"{weather.path}/laws", json={"statement": "wind -> rain"}).raise_for_status()
+    weather.say(weather.ann, rain=0.5)
+    copy = weather.api.post(f"{weather.path}/copy", json={"title": "Weather again"}).json()
+    assert (copy["title"], copy["questions"], copy["laws"], copy["judges"]) == ("Weather again", 6, 1, 0)
+    assert weather.api.get(f"/panels/{copy['id']}/forecasts").json()["forecasts"] == []
+
+
+def test_a_deleted_panel_comes_back_with_its_links(weather):
+    other = Weather(weather.service)
+    assert weather.api.delete(weather.path).status_code == 204
+    refused(weather.ann.get("/sheet"), 401)
+    refused(other.api.post(f"{weather.path}/restore"), 404)
+    assert weather.api.post(f"{weather.path}/restore").json()["title"] == "Weather"
+    assert weather.ann.get("/sheet").status_code == 200
+
+
+def test_names_that_nothing_else_uses_are_told_until_they_are_kept(weather):
+    def told():
+        found = weather.api.get(f"{weather.path}/names").json()["names"]
+        return {one["name"]: (one["question"], one["near"], one["alone"]) for one in found}
+
+    assert told() == {}
+    for text in ("rainn & wind", "frost"):
+        weather.ask(text)
+    assert told() == {"rainn": (4, "rain", False), "frost": (5, None, True)}
+    weather.api.post(f"{weather.path}/names", json={"name": "frost"}).raise_for_status()
+    assert set(told()) == {"rainn"}
+    refused(weather.api.post(f"{weather.path}/names", json={"name": "rain"}), 404)
+    weather.api.post(f"{weather.path}/laws", json={"statement": "rainn -> rain"}).raise_for_status()
+    assert told() == {}
 
 
 def test_a_draft_is_read_while_it_is_typed(weather):

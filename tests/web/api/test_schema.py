@@ -11,12 +11,21 @@ from tests.web.api import answer_schemas, api_checks
 from tests.web.api.service import API
 
 ANSWERS = ("200", "201", "202")
-FREE = ("/sheet/hand-in", "/panels/{panel}/judges/{judge}/link", "/panels/{panel}/aggregations/{aggregation}/cancel")
+FREE = (
+    "/sheet/hand-in",
+    "/panels/{panel}/judges/{judge}/link",
+    "/panels/{panel}/aggregations/{aggregation}/cancel",
+    "/panels/{panel}/restore",
+    "/panels/{panel}/questions/{question}/copy",
+    "/panels/{panel}/questions/{question}/restore",
+)
 """Paths that are posted to without a body."""
 CARRIERS = {
     "/check": {"check"},
     "/aggregate": {"result"},
     "/bounds": {"result"},
+    "/influence": {"influence"},
+    "/why": {"why"},
     "/score": {"scores"},
     "/compare": {"comparison"},
     "/tune": {"recipe", "tuned"},
@@ -96,13 +105,14 @@ def bodies(weather):
     rows = [{"judge": judge, "event": event, "probability": p} for judge, event, p in ROWS]
     draft = {"forecasts": rows, "outcomes": {f"q{i}": i % 3 == 0 for i in range(32)}}
     result = weather.api.post("/aggregate", json=draft).json()["result"]
-    more = {"/bounds": {"events": ["q1 | q2"]}, "/verify": {"result": result}}
+    more = {"/bounds": {"events": ["q1 | q2"]}, "/why": {"event": "q1"}, "/verify": {"result": result}}
     for path in (path for path in CARRIERS if "{" not in path):
         yield "POST", path, weather.api.post(path, json=draft | more.get(path, {}))
     weather.say(weather.ann, rain=0.7, wind=0.2, rain_wind=0.4)
     weather.say(weather.bob, rain=0.6)
     outcome = {"event": weather.events["rain"], "outcome": True}
     assert weather.api.post(f"{weather.path}/outcomes", json=outcome).status_code == 201
+    weather.close()
     done = weather.aggregate()
     for path in (f"{done}/result", f"{done}/accuracy"):
         yield "GET", path, weather.api.get(path)

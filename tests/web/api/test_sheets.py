@@ -77,6 +77,7 @@ def test_forecasts_come_in_pages(weather):
 def test_a_judge_sees_no_numbers_of_others_until_the_round_opens_them(weather):
     weather.say(weather.ann, rain=0.123)
     weather.say(weather.bob, rain=0.987)
+    _, cid = weather.service.judge(weather.api, weather.id, "Cid")
     weather.bob.post("/sheet/comments", json={"text": "Dark clouds."})
     advance = lambda **draft: weather.api.post(f"{weather.path}/rounds", json=draft)  # noqa: E731
     private = weather.ann.get("/sheet")
@@ -89,10 +90,13 @@ def test_a_judge_sees_no_numbers_of_others_until_the_round_opens_them(weather):
     (comment,) = weather.ann.get("/sheet/comments").json()["comments"]
     assert (comment["text"], comment["author"], comment["mine"]) == ("Dark clouds.", None, False)
     advance(phase="discussion", hide_numbers=False)
-    assert weather.ann.get("/sheet").json()["others"] == [{"event": weather.events["rain"], "probabilities": [0.987]}]
+    assert weather.ann.get("/sheet").json()["others"] == []  # of two judges one would know whose it is
+    record = {"judge": cid["id"], "event": weather.events["rain"]}
+    weather.api.post(f"{weather.path}/forecasts", json={"forecasts": [record | {"probability": 0.5}]})
+    assert weather.ann.get("/sheet").json()["others"][0]["probabilities"] == [0.5, 0.987]
     advance(phase="revision", hide_numbers=False)
     weather.say(weather.bob, rain=0.555)
-    assert weather.ann.get("/sheet").json()["others"][0]["probabilities"] == [0.987]
+    assert weather.ann.get("/sheet").json()["others"][0]["probabilities"] == [0.5, 0.987]
     assert "Bob" not in weather.ann.get("/sheet").text
 
 

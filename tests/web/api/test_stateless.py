@@ -80,6 +80,22 @@ def test_a_recipe_is_a_method_and_the_word_alone_is_the_default_recipe(service):
     refused(service.http.post("/aggregate", json={**BODY, "method": {"recipe": 1, "pool": "sum"}}), 422, "trimmed")
 
 
+def test_influence_and_why_are_the_library_s_records(service):
+    result = co.aggregate(co.Panel.from_records(ROWS, laws=LAWS))
+    answer = ask(service, "/influence", **BODY)
+    assert co.Influence.from_dict(answer["influence"]) == result.influence()
+    assert answer["sentences"] == list(result.influence().sentences)
+    told = co.Influence.from_dict(ask(service, "/influence", **BODY, without=["Bob"])["influence"])
+    assert told == result.influence(without=["Bob"])
+    answer = ask(service, "/why", **BODY, event="wind", labels={"wind": "a storm"})
+    assert answer["sentences"][0].startswith("A storm is ")
+    assert answer["why"]["event"] == "wind"
+    unknown = refused(service.http.post("/why", json={**BODY, "event": "snow"}), 422)
+    assert unknown["code"] == "unknown-event"
+    nobody = refused(service.http.post("/influence", json={**BODY, "without": ["Bobb"]}), 422)
+    assert nobody["code"] == "unknown-part"
+
+
 def test_bounds_scores_and_comparisons_are_the_library_s_records(service):
     answer = ask(service, "/bounds", **BODY, events=["rain | wind", "snow"], method="exact")
     result = co.aggregate(PANEL, "exact")
@@ -88,7 +104,13 @@ def test_bounds_scores_and_comparisons_are_the_library_s_records(service):
         assert math.isclose(told["low"], low, abs_tol=1e-6)
         assert math.isclose(told["high"], high, abs_tol=1e-6)
     assert ask(service, "/score", **RESOLVED)["scores"] == plain(co.score(PANEL).as_dict())
+    clusters = {"rain": "here", "wind": "there"}
+    told = ask(service, "/score", **RESOLVED, cluster=clusters, confidence=0.9)["scores"]
+    assert told == plain(co.score(PANEL, cluster=clusters, confidence=0.9).as_dict())
+    assert told["intervals"]["confidence"] == 0.9
     compared = ask(service, "/compare", **RESOLVED, methods=["median"])["comparison"]
+    more = ask(service, "/compare", **RESOLVED, literature=True)["comparison"]
+    assert [row["name"] for row in more["methods"]][-10:] == [rival.name for rival in co.literature()]
     expected = plain(co.compare(PANEL, ["median"]).as_dict())
     assert compared["scores"] == expected["scores"]
     assert [row["name"] for row in compared["methods"]] == [row["name"] for row in expected["methods"]]
@@ -135,7 +157,7 @@ def test_errors_name_the_field_of_the_body(service):
     contradiction = refused(service.http.post("/check", json={"forecasts": FORECASTS, "laws": ["rain", "~rain"]}), 422)
     assert contradiction["code"] == "contradictory-laws"
     assert [each["where"]["field"] for each in contradiction["problems"]] == ["body.laws.0", "body.laws.1"]
-    assert field("/check", forecasts=FORECASTS, weights={"Ann": 1.0})[:2] == ("missing-weight", "body.weights")
+    assert field("/check", forecasts=FORECASTS, weights={"Anne": 1.0})[:2] == ("missing-weight", "body.weights")
     assert field("/verify", forecasts=FORECASTS, result={"format": 3})[:2] == ("bad-field", "body.result.format")
     error = refused(service.http.post("/aggregate", json={**BODY, "method": "linear", "tolerance": 0.1}), 422)
     assert error["code"] == "unknown-option"

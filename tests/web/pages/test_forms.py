@@ -1,6 +1,8 @@
 """Questions as forms describe them."""
 
 import re
+from itertools import product
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 import coherently as co
 from coherently.errors import CoherentlyError
+from coherently.web.pages.forms.joined_events import JOINS, EventChip, join
 from coherently.web.pages.forms.question_forms import name_of, quoted, read_question
 from coherently.web.pages.forms.typed_numbers import one_number, read_number
 from coherently.web.pages.judge_forms import read_per_cent
@@ -202,4 +205,74 @@ def test_a_bound_of_two_readings_is_refused_with_both(typed):
 def test_a_bound_of_thousands():
     draft = read_question(form(kind="ladder", shape="at-least", lines="40 000 €\n1,250,000 €", variable="sales"), ())
     assert [event.event for event in draft.events] == ["sales >= 40000", "sales >= 1250000"]
-    assert [event.title.replace("\u00a0", " ") for event in draft.events] == ["40000 € or more", "1250000 € or more"]
+    assert [event.title.replace("\u00a0", " ") for event in draft.events] == ["40,000 € or more", "1,250,000 € or more"]
+
+
+def test_a_number_that_a_formula_compares_is_declared_by_the_form():
+    draft = read_question(form(title="Sales", event="sales > 40000"), ())
+    assert (draft.kind, draft.declaration) == ("yes-no", "variable sales: number")
+    assert read_question(form(title="Due", event="due <= 2027-03-31"), ()).declaration == "variable due: date"
+    assert read_question(form(title="Sales", event="sales > 40000"), (), {"sales"}).declaration is None
+    assert read_question(form(title="Rain", event="rain & wind"), ()).declaration is None
+
+
+OFFERED = [
+    EventChip(f"e_{name}", text, f"{name} comes", number, False)
+    for number, (name, text) in enumerate((("a", "a"), ("b", "b | c"), ("c", "~c"), ("d", "at_least(1; a, b)")), 1)
+]
+MEANINGS = {
+    "e_a": lambda world: world["a"],
+    "e_b": lambda world: world["b"] or world["c"],
+    "e_c": lambda world: not world["c"],
+    "e_d": lambda world: world["a"] or world["b"],
+}
+
+
+def outcome_of(formula, world):
+    """How the library says that a formula comes out in a world: true, false, or None if its condition fails."""
+    rows = [("somebody", text, 0.5) for text in (formula, *world)]
+    panel = co.Panel.from_records(rows, outcomes=world)
+    return {1: True, 0: False, -2: None}[int(panel.written.outcome[0])]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_chips_join_means_what_it_says(seed):
+    random = Random(seed)
+    way = random.choice(JOINS)
+    count = {"not": 1, "if": 1}.get(way) or random.randint(2, 4)
+    chosen = sorted(random.sample([chip.id for chip in OFFERED], count))
+    turned = {name for name in chosen if random.random() < 0.5}
+    least, given, given_turned = random.randint(1, count), "", random.random() < 0.5
+    sent = {"join": way, "least": str(least), "given-turn": "not" if given_turned else ""}
+    sent |= {f"pick-{name}": "1" for name in chosen} | {f"turn-{name}": "not" for name in turned}
+    if way == "if":
+        given = random.choice([chip.id for chip in OFFERED if chip.id not in chosen])
+        sent["given"] = given
+    made = join(sent, OFFERED)
+    for values in product((False, True), repeat=3):
+        world = dict(zip("abc", values, strict=True))
+        parts = [MEANINGS[name](world) != (name in turned) for name in chosen]
+        expected = {
+            "both": all(parts),
+            "either": any(parts),
+            "at-least": sum(parts) >= least,
+            "not": not parts[0],
+            "if": parts[0] if way == "if" and MEANINGS[given](world) != given_turned else None,
+        }[way]
+        assert outcome_of(made.formula, world) == expected, (made.formula, world)
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({"join": "both", "pick-e_a": "1"}, "two questions or more"),
+        ({"join": "not", "pick-e_a": "1", "pick-e_b": "1"}, "exactly one"),
+        ({"join": "if", "pick-e_a": "1"}, "choose the condition"),
+        ({"join": "if", "pick-e_a": "1", "given": "e_a"}, "choose the condition"),
+        ({"join": "at-least", "least": "3", "pick-e_a": "1", "pick-e_b": "1"}, "from 1 to 2"),
+        ({"join": "at-least", "least": "two", "pick-e_a": "1", "pick-e_b": "1"}, "from 1 to 2"),
+    ],
+)
+def test_too_few_or_too_many_chips_are_refused_with_what_is_needed(sent, told):
+    with pytest.raises(RefusedError, match=told):
+        join(sent, OFFERED)

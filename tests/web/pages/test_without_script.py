@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 
 import coherently as co
+from tests.panel.worksheets.spreadsheets import MEAN, cells, workbook
 from tests.report.pages import printed_by, verifying_code_of
 
 HOSTILE = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
@@ -78,6 +79,133 @@ def test_questions_are_added_edited_and_withdrawn(browser):
     assert "Rain, and wind" in browser.text
     browser.post(f"{panel}/questions/{question}", withdraw="1")
     assert "Rain, and wind" not in browser.text
+
+
+def test_questions_are_moved_copied_changed_and_asked_again(browser):
+    panel = new_panel(browser)
+    for event in ("rain", "wind", "rain & wind"):
+        browser.post(f"{panel}/questions", title=event.capitalize(), event=event)
+
+    def listed():
+        return re.findall(
+            r'<li id="(q_\w+)"><span class="no">\d+</span><div>.*?<h3>([^<]+)</h3>', browser.text, re.DOTALL
+        )
+
+    ids = {title: name for name, title in listed()}
+    browser.post(f"{panel}/questions/{ids['Rain &amp; wind']}", place="1")
+    assert [title for _, title in listed()] == ["Rain &amp; wind", "Rain", "Wind"]
+    browser.post(f"{panel}/questions/{ids['Wind']}", withdraw="1")
+    assert "Ask it again after all" in browser.text
+    browser.post(f"{panel}/questions/{ids['Wind']}", restore="1")
+    assert [title for _, title in listed()] == ["Rain &amp; wind", "Rain", "Wind"]
+    browser.post(f"{panel}/questions/{ids['Rain']}", copy="1")
+    copy = listed()[2][0]
+    event = re.search(r'name="event-(e_\w+)" value="rain"', browser.text)[1]
+    fields = {f"event-{event}": "rain | wind", f"short-{event}": "either"}
+    browser.post(f"{panel}/questions/{copy}", title="Rain or wind", **fields)
+    assert "<code>rain | wind</code>" in browser.text
+    assert "Nothing is asked twice." in words(browser.text)
+    browser.get(f"{panel}/questions?undo={copy}/../laws")
+    assert "Ask it again after all" not in browser.text  # no address is made of what is no id
+
+
+def test_a_panel_is_renamed_copied_deleted_and_brought_back(browser):
+    panel = new_panel(browser, "Outlok", first="Rain")
+    browser.post(panel, title="Outlook", tag="", tab="questions")
+    assert "<h1>Outlook</h1>" in browser.text
+    assert browser.post(f"{panel}/copy").url.path != f"{panel}/questions"
+    assert "<h1>Copy of Outlook</h1>" in browser.text
+    assert "1 question makes 1 event." in words(browser.text)
+    browser.post(f"{panel}/delete")
+    assert f'href="{panel}"' not in browser.text
+    assert "The panel is deleted" in words(browser.text)
+    browser.post(f"{panel}/restore")
+    assert "<h1>Outlook</h1>" in browser.text
+    assert "The panel is back" in words(browser.text)
+
+
+def test_a_name_that_nothing_else_uses_is_asked_about_until_it_is_resolved(browser):
+    panel = new_panel(browser)
+    for event in ("norvik", "norvik & strike", "norvic & strike", "frost"):
+        browser.post(f"{panel}/questions", title=event.capitalize(), event=event)
+    browser.get(f"{panel}/questions")
+    said = words(browser.text)
+    assert "“norvic” is used nowhere else. Did you mean “norvik”?" in said
+    assert "Nothing else uses “frost”. Answers to this question cannot be checked against any other." in said
+    browser.post(f"{panel}/names", name="norvic", near="norvik")
+    assert "<code>norvic &amp; strike</code>" not in browser.text
+    assert "“norvic”" not in words(browser.text)
+    browser.post(f"{panel}/names", name="frost")
+    assert "Nothing else uses" not in words(browser.text)
+
+
+def test_questions_are_built_by_picking_others(browser):
+    panel = new_panel(browser)
+    for title in ("Norvik delivers late", "Teba delivers late", "The project is over budget"):
+        browser.post(f"{panel}/questions", title=title)
+    picks = re.findall(r'name="pick-(e_\w+)"', browser.text)
+    assert len(picks) == 3
+    chosen = {f"pick-{picks[0]}": "1", f"pick-{picks[2]}": "1"}
+    browser.post(f"{panel}/questions", kind="combine", join="both", show="1", **chosen)
+    said = words(browser.text)
+    assert "This asks: How likely is it: “Norvik delivers late” and “The project is over budget”?" in said
+    assert "<code>norvik_delivers_late &amp; project_over_budget</code>" in browser.text
+    assert browser.text.count("checked") >= 3  # what was picked stays picked
+    assert "3 questions make 3 events." in said  # nothing was added yet
+    turned = {f"turn-{picks[2]}": "not"}
+    browser.post(f"{panel}/questions", kind="combine", join="both", title="Late, and within budget", **chosen, **turned)
+    assert "<code>norvik_delivers_late &amp; ~project_over_budget</code>" in browser.text
+    given = {"given": picks[1], "given-turn": "not", f"pick-{picks[0]}": "1"}
+    browser.post(f"{panel}/questions", kind="combine", join="if", **given)
+    assert "<code>norvik_delivers_late given ~teba_delivers_late</code>" in browser.text
+    assert "If not “Teba delivers late”: how likely is “Norvik delivers late”?" in words(browser.text)
+    every = {f"pick-{name}": "1" for name in picks}
+    browser.post(f"{panel}/questions", kind="combine", join="at-least", least="2", **every)
+    assert "at_least(2; norvik_delivers_late, teba_delivers_late, project_over_budget)" in browser.text
+    answer = browser.post(f"{panel}/questions", kind="combine", join="not", **every)
+    assert answer.status_code == 422
+    assert "“Not” takes exactly one question" in words(browser.text)
+
+
+def test_numbers_are_shown_back_before_they_are_saved(browser):
+    panel = new_panel(browser)
+    sent = {"kind": "partition", "shape": "ranges", "title": "Units sold", "variable": "sales"}
+    browser.post(f"{panel}/questions", show="1", lines="40 000\n20.000,5", **sent)
+    said = words(browser.text)
+    assert "under 20,000.5" in said
+    assert "20,000.5 to 40,000" in said
+    assert "No question yet." in said
+    browser.post(f"{panel}/questions", title="Sales above 50,000", event="profit > 50000")  # the form makes the number
+    assert "<code>profit &gt; 50000</code>" in browser.text
+
+
+def test_small_things_that_annoyed(browser):
+    panel = new_panel(browser)
+    browser.post(f"{panel}/questions", title="Rain", event="rain", group="Weather")
+    browser.post(f"{panel}/questions", title="Prices", event="prices")
+    browser.post(f"{panel}/questions", title="Wind", event="wind & rain", group="Weather")
+    assert browser.text.count('<li class="grouphead">Weather</li>') == 1  # a heading is there once
+    browser.post(f"{panel}/laws", statement="rain & ~rain")
+    assert "can never be true:." not in words(browser.text)
+    assert "rain & ~rain" in words(browser.text)
+    answer = browser.post(f"{panel}/rounds", phase="private", closes_at="2020-01-02T17:00")
+    assert answer.status_code == 422
+    assert "a time that lies ahead" in words(browser.text)
+    browser.post(f"{panel}/judges", names="Ann")
+    for part in ("judges", "laws", "rounds", "comments", "outcomes"):
+        assert browser.get(f"{panel}/{part}").status_code == 200  # a reload after a form
+    browser.get(f"{panel}/board")
+    assert "Copy a reminder for 1" in words(browser.text)
+    for phase in ("discussion", "revision", "closed"):
+        browser.post(f"{panel}/rounds", phase=phase)
+    assert "Copy a reminder" not in words(browser.text)
+
+
+def test_two_equals_signs_are_answered_rightly(browser):
+    panel = new_panel(browser)
+    browser.post(f"{panel}/questions", title="Same", event="rain == wind")
+    assert "write '<->' between two events" in words(browser.text)
+    assert browser.post(f"{panel}/questions", title="Same", event="rain <-> wind").status_code == 200
 
 
 def test_a_formula_that_cannot_be_read_stays_in_its_field_with_the_place(browser):
@@ -160,8 +288,8 @@ def test_a_number_with_two_readings_is_asked_about(browser):
     assert answer.status_code == 422
     assert "“40,000” can be read as 40000 or as 40. Write 40000 or 40." in words(browser.text)
     browser.post(f"{panel}/questions", lines="40 000\n60'000", **fields)
-    assert "under 40000" in words(browser.text)
-    assert "60000 or more" in words(browser.text)
+    assert "under 40,000" in words(browser.text)
+    assert "60,000 or more" in words(browser.text)
 
 
 def test_a_table_becomes_a_panel_or_goes_into_one(browser):
@@ -175,6 +303,41 @@ def test_a_table_becomes_a_panel_or_goes_into_one(browser):
     assert "1 question and 3 forecasts were read." in words(browser.text)
     browser.get(f"{panel}/board")
     assert "cannot be likelier than" in words(browser.text)
+
+
+def fields_of(page):
+    """What the form of a page would send, as it stands."""
+    hidden = dict(re.findall(r'<input type="hidden" name="(kept\w*)" value="([^"]*)"', page))
+    chosen = {
+        unescape(name): re.search(r'<option value="(\w+)" selected', options)[1]
+        for name, options in re.findall(r'<select name="(role-[^"]*)">(.*?)</select>', page)
+    }
+    return {**{name: unescape(value) for name, value in hidden.items()}, **chosen}
+
+
+def test_a_workbook_is_shown_before_it_is_stored(browser):
+    rows = cells(("Risk", "Alice", "Bob", "Chris"), above=[["Workshop"], []], column=MEAN)
+    book = workbook(("Launch risks", rows), ("Notes", [["Bring coffee."]]), percent=True)
+    browser.get("/")
+    answer = browser.post("/panels/import", files={"file": ("risks.xlsx", book)})
+    said = words(browser.text)
+    assert answer.status_code == 200
+    assert "This is how I read risks.xlsx" in said
+    assert "8 answers by 3 judges on 3 events" in said
+    assert "columns left out: Average (the mean of the others, by its name)" in said
+    assert "<s>Workshop</s>" in browser.text
+    fields = fields_of(browser.text)
+    assert fields["role-Average"] == "ignore"
+    browser.post("/panels/import", do="again", **{**fields, "role-Average": "judge"})
+    assert "11 answers by 4 judges" in words(browser.text)
+    browser.post("/panels/import", do="use", **fields)
+    assert "<h1>risks</h1>" in browser.text
+    assert "Supplier delay and Budget overrun" in words(browser.text)
+    panel = new_panel(browser, first="Rain")
+    browser.get(f"{panel}/questions")
+    browser.post(f"{panel}/import", files={"file": ("risks.xlsx", book)})
+    browser.post(f"{panel}/import", do="use", **fields_of(browser.text))
+    assert "3 questions and 8 forecasts were read." in words(browser.text)
 
 
 def test_a_file_that_is_no_table_is_refused_with_its_place(browser):
@@ -383,6 +546,22 @@ def test_versions_are_compared(browser, panels):
     browser.get(f"{panels['closed']}/results?version=1")
     assert "by 7 judges" in words(browser.text)
     assert browser.get(f"{panels['closed']}/results?version=9").status_code == 404
+
+
+def test_of_options_that_share_everything_one_is_chosen(browser):
+    panel = new_panel(browser)
+    options = {"kind": "partition", "shape": "named", "lines": "Ann\nBob\nCid", "variable": "winner"}
+    browser.post(f"{panel}/questions", title="Who wins?", **options)
+    browser.get(f"{panel}/results?outcomes=1")
+    question = re.search(r'<select class="wide" id="o-(q_\w+)"', browser.text)[1]
+    ann, bob, _ = re.findall(r'<option value="(e_\w+)">', browser.text)
+    for chosen, told in ((ann, "1 outcome is saved."), (bob, "2 outcomes are saved."), (bob, "0 outcomes are saved.")):
+        browser.post(f"{panel}/outcomes", **{question: chosen})
+        assert told in words(browser.text)
+    browser.get(f"{panel}/results?outcomes=1")
+    assert f'<option value="{bob}" selected>' in browser.text
+    browser.post(f"{panel}/outcomes", **{question: ""})
+    assert "1 outcome is saved." in words(browser.text)
 
 
 def test_outcomes_are_entered_and_taken_back(browser):

@@ -54,6 +54,10 @@ def fill(store, panel):
     store.meant.say(ann, "k", "sentence", ODD)
     store.comments.add(panel.id, ODD, ann, questions[1].id)
     store.comments.withdraw(store.comments.add(panel.id, "oops").id)
+    store.comments.hide(store.comments.add(panel.id, "No.", bob, questions[0].id, ann).id)
+    store.reactions.add(questions[0].id, ann, bob)
+    store.reactions.add(questions[0].id, bob)
+    store.reactions.take_back(questions[0].id, bob)
     store.judges.hand_in(ann)
     store.rounds.advance(panel.id, "revision", after(3600), hide_numbers=False)
     store.forecasts.record(ann, [AnswerGiven(events[0], withdrawn=True)])
@@ -77,7 +81,19 @@ def without_ids(value):
     """Records as plain values, without what an import gives anew."""
     if isinstance(value, tuple | list):
         return [without_ids(each) for each in value]
-    named = ("id", "panel", "judge", "question", "event", "has_link", "worker", "lease_until", "owner")
+    named = (
+        "id",
+        "panel",
+        "judge",
+        "question",
+        "event",
+        "has_link",
+        "worker",
+        "lease_until",
+        "owner",
+        "about",
+        "author",
+    )
     return {name: each for name, each in value.as_dict().items() if name not in named and name != "events"}
 
 
@@ -93,6 +109,7 @@ def all_of(store, panel):
         "latest": without_ids(store.forecasts.latest(panel)),
         "comments": without_ids(store.comments.list(panel, withdrawn=True)),
         "meant": without_ids(store.meant.list(panel, taken_back=True)),
+        "reactions": without_ids(store.reactions.list(panel, taken_back=True)),
         "outcomes": without_ids(store.outcomes.history(panel)),
         "aggregations": [
             (without_ids(each), store.aggregations.inputs(each.id))

@@ -1,6 +1,7 @@
 """What is put into a store comes out again, on both databases."""
 
 import queue
+from dataclasses import replace
 
 import pytest
 
@@ -103,9 +104,13 @@ def test_questions(store, panel, question):
     withdrawn = store.questions.withdraw(question.id)
     assert withdrawn.withdrawn_at is not None
     assert store.questions.withdraw(question.id) == withdrawn
-    assert store.questions.list(panel.id) == (edited,)
+    assert store.questions.list(panel.id) == (replace(edited, number=1),)  # numbers are places, and close up
     assert store.questions.list(panel.id, withdrawn=True) == (withdrawn, edited)
-    assert store.questions.add(panel.id, "yes-no", "Another?", [("x", "x")]).number == 3
+    assert store.questions.add(panel.id, "yes-no", "Another?", [("x", "x")]).number == 2
+    assert store.questions.restore(question.id).number == 1
+    assert [each.number for each in store.questions.list(panel.id)] == [1, 2, 3]
+    assert store.questions.move(question.id, 3).number == 3
+    assert [each.id for each in store.questions.list(panel.id)][::2] == [ladder.id, question.id]
     for wrong in (
         lambda: store.questions.add(panel.id, "maybe", "?", [("x", "x")]),
         lambda: store.questions.add(panel.id, "yes-no", "?", []),

@@ -11,7 +11,14 @@ import psycopg
 import pytest
 from sqlalchemy import Column, MetaData, Table, Text, inspect
 
-from coherently.web.store import NewerStoreError, StoreError, StoreUnavailableError, open_store, store_records
+from coherently.web.store import (
+    NewerStoreError,
+    NotFoundError,
+    StoreError,
+    StoreUnavailableError,
+    open_store,
+    store_records,
+)
 from coherently.web.store.archives.archive_files import pack, read_json, unpack
 from coherently.web.store.archives.archive_rows import archive_row, read_row
 from coherently.web.store.archives.archived_fields import ArchivedFields
@@ -62,9 +69,16 @@ def test_a_store_of_the_first_version_becomes_one_of_this(store_url):
         there = store._database.read(
             lambda c: {name: {column["name"] for column in inspect(c).get_columns(name)} for name in METADATA.tables}
         )
+        goes = store._database.read(lambda c: inspect(c).get_foreign_keys("comment"))
     assert there == {name: {column.name for column in table.columns} for name, table in METADATA.tables.items()}
+    assert {tuple(one["constrained_columns"]): one["referred_table"] for one in goes}["about",] == "judge"
     with open_store(store_url) as store:
         assert store.panels.get("p_1").tag == "economy"
+        ann, bob = (store.judges.add("p_1", name).id for name in ("Ann", "Bob"))
+        reply = store.comments.add("p_1", "Why?", bob, about=ann).id
+        store._database.write(lambda c: c.exec_driver_sql(f"DELETE FROM judge WHERE id = '{ann}'"))
+        with pytest.raises(NotFoundError):  # a reply goes with the judge whose reason it is about
+            store.comments.get(reply)
 
 
 def test_an_added_field_is_in_table_record_archive_and_older_stores(store_url, monkeypatch):
@@ -122,6 +136,14 @@ def test_an_archive_without_a_later_field_is_read(store, panel):
     del told["panel"]["tag"]
     older = pack({**parts, "panel.json": json.dumps(told).encode()})
     assert store.archive.import_panel(older, panel.owner).tag == ""
+
+
+def test_an_archive_without_a_later_list_is_read(store, panel):
+    parts = unpack(store.archive.export(panel.id))
+    told = read_json(parts["panel.json"], "panel.json")
+    assert told.pop("reactions") == []
+    older = pack({**parts, "panel.json": json.dumps(told).encode()})
+    assert store.archive.import_panel(older, panel.owner).title == panel.title
 
 
 def test_a_store_whose_columns_do_not_fit_its_version_is_refused(store_url):

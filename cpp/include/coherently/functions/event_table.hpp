@@ -61,8 +61,10 @@ class EventTable {
 public:
     EventTable();
 
-    // Numbers every event of the texts, adding those not seen before.
-    Batch add(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters);
+    // Numbers every event of the texts, adding those not seen before, on up to `threads` threads (0: one per
+    // processor); numbers do not depend on threads.
+    Batch add(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters,
+              unsigned threads = 0);
     // The same without adding anything.
     Batch find(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters) const;
     // Declares a variable; throws TextError. If `free`, the declaration says how the variable may be compared, but not

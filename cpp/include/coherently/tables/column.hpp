@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,8 @@ public:
     void add_odd(std::string_view cell);
     const ColumnPlan& plan() const { return plan_; }
 
-    TextPool pool;                    // the distinct texts: of all cells, or of the odd ones among numbers
+    // The distinct texts: of all cells, or of the odd ones among numbers. Several readers may share one.
+    std::shared_ptr<TextPool> pool = std::make_shared<TextPool>();
     std::vector<std::int32_t> codes;  // the text of each cell, or of each odd one
     std::vector<double> values;       // the number of each cell; NaN for the odd ones
     std::vector<std::int64_t> odd;    // where the odd cells are

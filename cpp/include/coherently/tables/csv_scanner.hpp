@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "coherently/tables/column.hpp"
@@ -33,7 +34,8 @@ public:
     std::int64_t rows() const { return row_ - first_row_; }  // the header included
     std::int64_t blank() const { return blank_; }
     bool has_nameless() const { return has_nameless_; }
-    const std::vector<std::int64_t>& left_out() const { return left_out_; }
+    // The rows that were left out since this was asked last.
+    std::vector<std::int64_t> take_left_out() { return std::exchange(left_out_, {}); }
     const std::vector<std::int64_t>& ragged() const { return ragged_; }
     const std::vector<std::int64_t>& ragged_cells() const { return ragged_cells_; }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "coherently/tables/column.hpp"
@@ -25,7 +26,8 @@ public:
     FoundFault scan();
 
     std::vector<Column>& columns() { return columns_; }
-    const std::vector<std::int64_t>& rows() const { return rows_; }
+    // The lines that were read since this was asked last.
+    std::vector<std::int64_t> take_rows() { return std::exchange(rows_, {}); }
 
 private:
     bool read_object(std::string_view line);

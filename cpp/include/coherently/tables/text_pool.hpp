@@ -17,6 +17,8 @@ public:
     std::int32_t code(std::string_view text);
     // The numbers of several texts. What each needs is fetched from memory while others are looked up.
     void codes(std::span<const std::string_view> texts, std::vector<std::int32_t>& out);
+    // The number of a text that is there; -1 for any other.
+    std::int32_t find(std::string_view text) const;
     std::size_t size() const { return offsets_.size() - 1; }
     std::string_view operator[](std::size_t i) const {
         const auto begin = static_cast<std::size_t>(offsets_[i]);
@@ -33,6 +35,8 @@ private:
         std::int32_t code = -1;
     };
     std::int32_t code(std::string_view text, std::uint32_t hash);
+    // The slot of a text, or the free one where it belongs.
+    std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
     void grow();
 
     std::vector<std::uint8_t> bytes_;

@@ -201,7 +201,7 @@ def _nearest_points(cluster: Cluster, price: Vector, found: Nearest) -> NearestP
     weight, worlds = core.worlds()
     value = cluster.on_bets(np.clip(core.x(), 0.0, 1.0))
     square = float(np.sum((price - value) ** 2))
-    least = square if found.eliminated else _least(found.bound, square - found.objective)
+    least = square if found.eliminated else lower_bound(found.bound, square - found.objective)
     chance = np.ones(len(price))
     return NearestPrices(
         cluster=cluster,
@@ -295,7 +295,7 @@ def _nearest_given(bets: Bets, cluster: Cluster, budget: Budget, start: Truth | 
     return replace(
         answer,
         sure=float(np.sum(np.where(cluster.conditional, 0.5, 1.0) * squares)),
-        least=_least(found.bound, scatter),
+        least=lower_bound(found.bound, scatter),
         shortfall=0.5 * found.gap,
         proof=found.proof,
     )
@@ -322,7 +322,7 @@ def _locally_nearest(bets: Bets, cluster: Cluster) -> NearestPrices:
         weight=np.zeros(0),
         worlds=none,
         square=square,
-        least=_least(found.lower_bound or 0.0, scatter),
+        least=lower_bound(found.lower_bound or 0.0, scatter),
         shortfall=shortfall,
         lowest=np.zeros(part.n_variables, np.uint8),
         proof=Proof.ONLY_PAIRS,
@@ -336,5 +336,6 @@ def _scatter(cluster: Cluster, price: Vector) -> float:
     return float(np.sum((turned - cluster.part.mean[cluster.coordinate[plain]]) ** 2))
 
 
-def _least(bound: float, scatter: float) -> float:
+def lower_bound(bound: float, scatter: float) -> float:
+    """A bound on the squared distance of bets from one on that of the means that they were merged to."""
     return max(0.0, bound + max(0.0, scatter) - TOLERANCE**2)

@@ -23,7 +23,7 @@ from coherently.contract import (
     Worked,
     plain,
 )
-from coherently.errors import EventError, MethodError, ResultError, counted
+from coherently.errors import EventError, ResultError, counted
 from coherently.events import Events, quote_name
 from coherently.explain.bets.bets import Bets, bets_at_forecasts, bets_at_means, decimal, stated, usable
 from coherently.explain.bets.conditions import called_off, taken_alone
@@ -37,7 +37,8 @@ from coherently.note_log import notes_logged
 from coherently.panel import is_plain
 from coherently.panel.weights import with_weights
 from coherently.solve import Proof
-from coherently.solve.budget import Budget, asked_budget
+from coherently.solve.budget import Budget, asked_budget, check_time_limit
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,7 +58,7 @@ TIME_LIMIT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Trade:
+class Trade(Viewed):
     """One trade: `stake` units of a bet that pays 1 if the event comes true, sold (or bought, if negative) at `price`.
 
     Both are exact; `number` is the place of the bet among all that were offered. A bet on "E given H" is called off
@@ -158,6 +159,15 @@ class Book(Worked):
 
     def __bool__(self) -> bool:
         return bool(self.bets)
+
+    def _view_columns(self) -> dict[str, list[Any]]:
+        """For a notebook: the bets."""
+        return {
+            "event": [bet.event for bet in self.bets],
+            "trade": ["sell" if bet.stake > 0 else "buy" for bet in self.bets],
+            "stake": [abs(float(bet.stake)) for bet in self.bets],
+            "price": [float(bet.price) for bet in self.bets],
+        }
 
     def __repr__(self) -> str:
         return f"<Book: {self.sentence()}>"
@@ -363,8 +373,7 @@ def dutch_book(
     >>> round(book.profit({"rain": True}), 6), bool(co.dutch_book(panel, fee=0.2))
     (0.02, False)
     """
-    if not 0 <= time_limit < math.inf:
-        raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
+    check_time_limit(time_limit)
     panel, said = with_weights(panel, weights)
     panel, notes = usable(panel)
     bets = stated(panel, bets_at_forecasts if between_judges or len(panel.judges) <= 1 else bets_at_means)

@@ -167,23 +167,23 @@ class _StakesProgram:
         left = budget.left()
         if left <= 0:
             return Stakes(stakes=nothing, profit=0.0, most=np.inf, share=np.zeros(0), worlds=self.worlds, reason=LATE)
-        from scipy.optimize import linprog
+        import highspy
 
-        below, right, equal, given = self._rows()
-        cost = np.zeros(equal.shape[1])
-        cost[-1] = 1.0
-        options = {**_PRECISE, "time_limit": left}
-        found = linprog(cost, below, right, equal, given, bounds=(0, None), method="highs", options=options)
-        if found.x is None:
-            late = budget.is_over()
-            reason = LATE if late else f"the linear program was not solved: {found.message}"
+        solver = self._model(left)
+        solver.run()
+        status = solver.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            said = solver.modelStatusToString(status)
+            reason = LATE if budget.is_over() else f"the linear program was not solved: {said}"
             return Stakes(stakes=nothing, profit=0.0, most=np.inf, share=np.zeros(0), worlds=self.worlds, reason=reason)
-        price = np.maximum(0.0, -found.ineqlin.marginals)
+        found = solver.getSolution()
+        limits = int(self.sold.sum()) + int(self.bought.sum())
+        price = np.maximum(0.0, -np.asarray(found.row_dual)[:limits])
         stakes, sold = nothing, int(self.sold.sum())
         stakes[self.sold] += price[:sold]
         stakes[self.bought] -= price[sold:]
         stakes = np.where(np.abs(stakes) < 1e-12, 0.0, stakes)
-        share = np.maximum(0.0, found.x[: len(self.worlds)])
+        share = np.maximum(0.0, np.asarray(found.col_value)[: len(self.worlds)])
         share /= share.sum()
         return Stakes(
             stakes=stakes,
@@ -199,32 +199,73 @@ class _StakesProgram:
         gains = np.maximum(h * self.sell - v, v - h * self.buy)
         return float(gains.max(initial=0.0)) + 2.0 * len(share) * float(np.finfo(np.float64).eps)
 
-    def _rows(self) -> tuple[Any, Vector, Any, Vector]:
-        """Inequalities and equations in the shares of worlds, the probabilities of events and t.
+    def _model(self, seconds: float) -> Any:
+        """The program for HiGHS: the shares of worlds, the probabilities of events and t, none below 0.
 
         An event is given by its worlds or, if that is shorter, by those in which it differs from the previous event: in
-        a ladder each event has one world more.
+        a ladder each event has one world more. Inequalities come first, then one equation per event, and the sum of
+        all shares.
         """
-        from scipy import sparse
-
         given = self.given
         truth = np.concatenate([self.won, self.stands[:, given]], axis=1).astype(np.int8)
         events, place = np.unique(truth, axis=1, return_inverse=True)
         worlds, count = events.shape
         step = np.diff(events, axis=1, prepend=np.zeros((worlds, 1), np.int8))
         stepped = np.count_nonzero(step, axis=0) < np.count_nonzero(events, axis=0)
-        chain = sparse.eye_array(count) - sparse.diags_array(stepped[1:].astype(np.float64), offsets=-1)
-        told = sparse.csr_array(np.where(stepped, step, events).T.astype(np.float64))
-        equal = sparse.block_array([[-told, chain, None], [np.ones((1, worlds)), None, np.zeros((1, 1))]])
-        bets = np.arange(len(self.sell))
-        v = sparse.csr_array((np.ones(len(bets)), (bets, place[: len(bets)])), shape=(len(bets), count))
-        own = np.flatnonzero(given)
-        h = sparse.csr_array((np.ones(len(own)), (own, place[len(bets) :])), shape=(len(bets), count))
-        below, right = [], []
+        entries: list[tuple[Any, Any, Any]] = []
+        right: list[Vector] = []
+        level = worlds + count
+        standing = np.cumsum(given) - 1 + len(given)
         for price, kept, sign in ((self.sell, self.sold, -1.0), (self.buy, self.bought, 1.0)):
-            rows = sign * (v - sparse.diags_array(price) @ h)[kept]
-            below.append(sparse.hstack([sparse.csr_array((len(bets[kept]), worlds)), rows]))
-            right.append(sign * np.where(given[kept], 0.0, price[kept]))
-        limits = sparse.vstack(below)
-        level = sparse.csr_array(-np.ones((limits.shape[0], 1)))
-        return sparse.hstack([limits, level]), np.concatenate(right), equal, np.append(np.zeros(count), 1.0)
+            own = np.flatnonzero(kept)
+            row = sum(map(len, right)) + np.arange(len(own))
+            entries += [(row, worlds + place[own], np.full(len(own), sign)), (row, level, -1.0)]
+            called = np.flatnonzero(given[own])
+            entries.append((row[called], worlds + place[standing[own[called]]], -sign * price[own[called]]))
+            right.append(sign * np.where(given[own], 0.0, price[own]))
+        limits, every = sum(map(len, right)), np.arange(count)
+        world, event = np.nonzero(told := np.where(stepped, step, events))
+        entries += [
+            (limits + event, world, -told[world, event].astype(np.float64)),
+            (limits + every, worlds + every, 1.0),
+            (limits + every[stepped], worlds + every[stepped] - 1, -1.0),
+            (np.full(worlds, limits + count), np.arange(worlds), 1.0),
+        ]
+        upper = np.concatenate([*right, np.zeros(count), [1.0]])
+        lower = np.where(np.arange(len(upper)) < limits, -np.inf, upper)
+        return _least_of_last(entries, lower, upper, level + 1, seconds=seconds)
+
+
+def _least_of_last(
+    entries: list[tuple[Any, Any, Any]],
+    lower: Vector,
+    upper: Vector,
+    columns: int,
+    *,
+    seconds: float,
+) -> Any:
+    """A program whose last column is made least, from the rows, columns and values of its entries."""
+    import highspy
+
+    wide = [np.broadcast_arrays(*entry) for entry in entries]
+    row, column, value = (np.concatenate([entry[k] for entry in wide]) for k in range(3))
+    # A bet that is won wherever it stands has both its entries in one place, where they add up.
+    place, which = np.unique(column * len(upper) + row, return_inverse=True)
+    value = np.bincount(which.ravel(), value, len(place))
+    program: Any = highspy.HighsLp()
+    program.num_col_, program.num_row_ = columns, len(upper)
+    program.col_cost_ = np.append(np.zeros(columns - 1), 1.0)
+    program.col_lower_, program.col_upper_ = np.zeros(columns), np.full(columns, highspy.kHighsInf)
+    program.row_lower_, program.row_upper_ = lower, upper
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    program.a_matrix_.start_ = np.concatenate(
+        [[0], np.cumsum(np.bincount(place // len(upper), minlength=columns))]
+    ).astype(np.int32)
+    program.a_matrix_.index_ = (place % len(upper)).astype(np.int32)
+    program.a_matrix_.value_ = value
+    solver: Any = highspy.Highs()
+    solver.silent()
+    for option, setting in {**_PRECISE, "time_limit": seconds, "threads": 1}.items():
+        solver.setOptionValue(option, setting)
+    solver.passModel(program)
+    return solver

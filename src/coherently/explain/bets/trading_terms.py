@@ -12,6 +12,7 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.explain.bets.bets import asks, bids, decimal
 from coherently.problem import Intervals
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Vector
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class TradingTerms:
+class TradingTerms(Viewed):
     """What trading costs: the `fee` per unit of a bet, and the `spread` between the buying and the selling price.
 
     Bets trade at half a spread from their price; quotes have their own spread and trade at bid and ask. The fee of

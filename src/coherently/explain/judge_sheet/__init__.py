@@ -22,7 +22,7 @@ from coherently.explain.fit.sheet_values import (
 from coherently.explain.judge_sheet.attempts import Attempts
 from coherently.explain.judge_sheet.live_feedback import feedback, fit, warm_up
 from coherently.explain.judge_sheet.panel_overview import ask_next, averages, follows, overview, rises
-from coherently.explain.judge_sheet.question_drafts import read_draft
+from coherently.explain.judge_sheet.question_drafts import LooseWord, loose_names, read_draft
 
 __all__ = [
     "AnswerChange",
@@ -34,6 +34,7 @@ __all__ = [
     "DraftReading",
     "Feedback",
     "Item",
+    "LooseWord",
     "Overview",
     "SheetSetting",
     "Spread",
@@ -43,6 +44,7 @@ __all__ = [
     "feedback",
     "fit",
     "follows",
+    "loose_names",
     "overview",
     "read_draft",
     "rises",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from coherently.explain.fit.mixture_program import MixtureProgram
 from coherently.explain.fit.read_sheets import pieces_of, read_sheet
 from coherently.explain.fit.sheet_values import DraftReading, Item, SheetSetting
 from coherently.panel.statements import PinStatement, Statement, read_pin, split_statements
+from coherently.values import Told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,11 @@ LONGEST = 10_000
 """Maximum number of characters of a draft."""
 ALIKE = 0.6
 """How much alike names are, by difflib, that may have been mixed up."""
+SPELT = 0.75
+"""How much alike a name is to another, by difflib, that may be a slip of it."""
+MOST_KNOWN, MOST_LOOSE = 200, 20
+"""Maximum number of names that others are compared with, and of names that may be slips."""
+DIGITS = re.compile(r"[0-9]+")
 NAME = re.compile(r"""'([^']+)'|"([^"]+)"|^(\S+)""")
 
 
@@ -202,6 +208,73 @@ def _consequences(events: Events, sheet: ReadSheet, sides: np.ndarray[tuple[int]
     return list(dict.fromkeys(found))
 
 
+@dataclass(frozen=True, slots=True)
+class LooseWord(Told):
+    """A name that only one question uses, and no law; `near` is a name that is spelt alike, or None.
+
+    `alone`: nothing else has to do with any name of that question.
+    """
+
+    name: str
+    question: int
+    near: str | None
+    alone: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """The name in plain values."""
+        return {"name": self.name, "question": self.question, "near": self.near, "alone": self.alone}
+
+
+def loose_names(setting: SheetSetting) -> tuple[LooseWord, ...]:
+    """Names that may be slips: of a question that has to do with no other, or spelt like one that others use.
+
+    >>> from coherently.explain.judge_sheet import Item, SheetSetting
+    >>> texts = ("rain & wind", "wind", "rian & wind", "frost")
+    >>> found = loose_names(SheetSetting(tuple(Item(t, t, t, n) for n, t in enumerate(texts, 1))))
+    >>> [(each.name, each.question, each.near, each.alone) for each in found]
+    [('rian', 3, 'rain', False), ('frost', 4, None, True)]
+    """
+    sheet = read_sheet(setting)
+    if sheet is None:
+        return ()
+    events, by_question = sheet.panel.events, _by_question(sheet)
+    users: dict[str, set[int]] = {}
+    for number, names in by_question.items():
+        for name in names:
+            users.setdefault(name, set()).add(number)
+    lawful = set(_used(events, sheet.panel.laws.side.tolist())) if len(sheet.panel.laws.side) else set()
+    loose = {name for name, numbers in users.items() if len(numbers) == 1 and name not in lawful}
+    known = list(users)[:MOST_KNOWN]
+    found = []
+    for number, names in by_question.items():
+        alone = len(by_question) > 1 and bool(names) and set(names) <= loose
+        for name in [one for one in names if one in loose][:MOST_LOOSE]:
+            # Of two names that are used once each, the later one is the slip.
+            near = _slip(name, [one for one in known if one not in loose or min(users[one]) < number])
+            if alone or near is not None:
+                found.append(LooseWord(name, number, near, alone))
+    return tuple(found[:MOST_LOOSE])
+
+
+def _by_question(sheet: ReadSheet) -> dict[int, list[str]]:
+    """The names that each question uses."""
+    events = sheet.panel.events
+    owner = {int(atom): choice.name for choice in events.choices() for atom in choice.atoms}
+    names, found = events.variables, dict[int, list[str]]()
+    for sides in (sheet.event, sheet.condition):
+        starts, members = events.supports(sides // 2)
+        for i, item in enumerate(sheet.items):
+            own = (owner.get(v, names[v]) for v in members[starts[i] : starts[i + 1]].tolist())
+            found[item.question] = list(dict.fromkeys([*found.get(item.question, []), *own]))
+    return found
+
+
+def _slip(name: str, known: Sequence[str]) -> str | None:
+    """A name that is spelt alike; one that differs by a number alone is meant so."""
+    bare = DIGITS.sub("", name)
+    return _near(name, [one for one in known if DIGITS.sub("", one) != bare], SPELT)
+
+
 def _faulty(kind: str, fault: Fault, known: Sequence[str]) -> DraftReading:
     """The parser's own sentence, with names that may have been meant."""
     sentence = str(fault).split("\n", 1)[0]
@@ -240,14 +313,16 @@ def _suggestions(new: Sequence[str], known: Sequence[str]) -> tuple[tuple[str, s
     return tuple((name, near) for name in new if (near := _near(name, known)) is not None)
 
 
-def _near(name: str, known: Sequence[str]) -> str | None:
+def _near(name: str, known: Sequence[str], alike: float = ALIKE) -> str | None:
     others = [one for one in known if one != name]
     folded = {one.casefold(): one for one in others}
-    found = get_close_matches(name.casefold(), list(folded), 1, ALIKE)
+    found = get_close_matches(name.casefold(), list(folded), 1, alike)
     return folded[found[0]] if found else None
 
 
 def _about_names(new: Sequence[str], pairs: Sequence[tuple[str, str]], known: Sequence[str]) -> list[str]:
     """Sentences on names that no question has yet."""
     near = dict(pairs)
-    return [f"{name} is new here." + (f" Did you mean {near[name]}?" if name in near else "") for name in new if known]
+    return [
+        f"“{name}” is new here." + (f" Did you mean {near[name]}?" if name in near else "") for name in new if known
+    ]

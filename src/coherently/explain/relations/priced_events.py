@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from coherently.explain.relations.relation import Assertion, Relation
+from coherently.problem.truth_tables import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 
 class Stand(NamedTuple):
@@ -59,29 +55,6 @@ def relation_of(kind: str, events: Sequence[PricedEvent], literals: Sequence[int
     return Relation(kind, tuple(stand.assertion for stand in ends), tuple(stand.negated for stand in ends))
 
 
-def table_of(words: NDArray[np.uint64]) -> int:
-    """A truth table as one integer."""
-    return sum(int(word) << 64 * i for i, word in enumerate(words.tolist()))
-
-
-def bits_of(table: int, count: int) -> NDArray[np.uint8]:
-    """The entries of a truth table of `count` variables."""
-    size = 1 << count
-    packed = np.frombuffer(table.to_bytes((size + 7) // 8, "little"), np.uint8)
-    return np.unpackbits(packed, count=size, bitorder="little")
-
-
 def over(event: PricedEvent, variables: tuple[int, ...]) -> int:
     """The truth table of an event over more variables."""
     return expanded(event.table, tuple(variables.index(v) for v in event.variables), len(variables))
-
-
-@lru_cache(maxsize=100_000)
-def expanded(table: int, places: tuple[int, ...], count: int) -> int:
-    """A truth table over `count` variables; its own variables are at `places`."""
-    rows = np.arange(1 << count)
-    index = np.zeros(1 << count, np.int64)
-    for i, place in enumerate(places):
-        index |= (rows >> place & 1) << i
-    bits = bits_of(table, len(places))
-    return int.from_bytes(np.packbits(bits[index], bitorder="little").tobytes(), "little")

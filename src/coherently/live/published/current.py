@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from coherently.errors import EventError, counted
 from coherently.live.published.recall import whole
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from coherently.live.assembly import Dress
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from coherently.solve import Component, Method
 
 
-class Current:
+class Current(Viewed):
     """The last answers of a live panel, at the moment of asking, and what was still being solved then.
 
     Whatever is revised later, `probability`, `component` and `result` give the answers of that moment: they are

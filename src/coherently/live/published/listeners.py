@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from coherently.solve.measure import UNMOVED
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ _LOG = logging.getLogger("coherently.live")
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Viewed):
     """How the probability of an event changed: None before it was forecast, and after nobody forecasts it."""
 
     event: str
@@ -34,7 +35,7 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(Viewed):
     """What new answers changed: `shifts` has the events of the largest changes first.
 
     The answers take in the first `revision` revisions of these events.

@@ -10,6 +10,7 @@ from coherently.network.protocol.host import GroupHost
 from coherently.network.protocol.keeper import EventKeeper
 from coherently.network.protocol.messages import Message, MessageKind
 from coherently.network.protocol.retries import Retries
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from coherently.network.protocol.node_plan import Agreement, NodePlan
 
 
-class Node:
+class Node(Viewed):
     """One node of a network: its forecasts, the events that it keeps and the groups that it hosts.
 
     It has no clock and no sockets. Whoever carries messages, a *transport*, calls `begin` once, `handle` for each

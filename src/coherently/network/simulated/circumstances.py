@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from coherently.errors import MethodError
+from coherently.viewed import Viewed
 
 Latency: TypeAlias = Literal["constant", "uniform", "exponential"]
 LATENCIES = ("constant", "uniform", "exponential")
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
+class Channel(Viewed):
     """How long a message takes from a node to its neighbour.
 
     `latency` is the mean in seconds of a `distribution`: constant, uniform (between 0 and twice the mean) or
@@ -34,7 +35,7 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Outage:
+class Outage(Viewed):
     """A node, by its name or number, stops at a time and starts again after some seconds, or never.
 
     What it has not stored is lost, and so is every message that reaches it meanwhile.
@@ -50,7 +51,7 @@ class Outage:
 
 
 @dataclass(frozen=True, slots=True)
-class Mishaps:
+class Mishaps(Viewed):
     """What goes wrong: on each hop a message is lost, doubled or held up with these probabilities; nodes fail.
 
     A message that is held up (`reordering`) takes up to `held` times the mean latency longer, so that later ones

@@ -12,7 +12,7 @@ from coherently.events import PackedTexts
 from coherently.panel.columnar.coded import CodedCells
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 31
 """What the smaller kind of Arrow text can hold."""
+EVERY_ROW = range(1, MOST_BYTES)
+"""The rows of a source that is read whole."""
 NO_STREAM = (AttributeError, ImportError, NotImplementedError, TypeError, ValueError)
 """What libraries raise if they cannot give a column as an Arrow stream."""
 
@@ -72,16 +74,18 @@ def encode_names(export: Callable[[], object], place: str) -> CodedCells | None:
         stream = export()
     except NO_STREAM:
         return None
-    codes = add_names(pool, stream, place, 1)
+    codes = add_names(pool, stream, place, EVERY_ROW)
     return None if codes is None else CodedCells(codes, PackedTexts(*pool.pack(0)))
 
 
-def add_names(pool: _core.TextPool, stream: object, place: str, first_row: int) -> NDArray[np.int32] | None:
-    """Number the names of a stream in a pool; its first one is in `first_row`."""
+def add_names(
+    pool: _core.TextPool, stream: object, place: str, rows: Sequence[int] | NDArray[np.int64]
+) -> NDArray[np.int32] | None:
+    """Number the names of a stream in a pool; `rows` says in which row each is."""
     try:
         return pool.encode(stream)
     except ValueError as error:
-        row = first_row + int(str(error))
+        row = int(rows[int(str(error))])
         raise PanelError(
             f"{place.format(row=row)}: the text is not UTF-8, as Parquet and Arrow demand: write the file again"
         ) from error

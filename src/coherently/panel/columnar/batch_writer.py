@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coherently.errors import PanelError
 from coherently.panel.columnar.arrow import arrow_array
 from coherently.panel.writers import GZIP_LEVEL, check_output, csv_bytes, json_bytes, replacing
 
@@ -24,6 +25,10 @@ def write_batches(batches: Iterable[Columns], path: str | os.PathLike[str]) -> i
     """
     check_output(path)
     name = Path(path).name.lower()
+    if name.endswith(".xlsx"):
+        raise PanelError(
+            f"{path}: forecasts that are read in pieces are not written as a workbook: use .csv or .parquet"
+        )
     with replacing(path) as file:
         if name.endswith(".parquet"):
             return _write_parquet(batches, file)

@@ -145,7 +145,8 @@ class _NameColumn(_OtherColumn):
     def add(self, part: Any) -> None:
         import pyarrow as pa
 
-        codes = add_names(self._pool, pa.chunked_array([part]).__arrow_c_stream__(), self._place, self._rows + 1)
+        rows = range(self._rows + 1, self._rows + len(part) + 1)
+        codes = add_names(self._pool, pa.chunked_array([part]).__arrow_c_stream__(), self._place, rows)
         self._rows += len(part)
         if codes is None:
             super().add(part)

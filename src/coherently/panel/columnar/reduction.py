@@ -1,4 +1,4 @@
-"""Panels larger than memory: Parquet files reduced to the sums of each distinct text while they are read."""
+"""Panels larger than memory: files reduced to the sums of each distinct text while they are read."""
 
 from __future__ import annotations
 
@@ -12,42 +12,36 @@ import numpy as np
 from coherently import _core
 from coherently.errors import SHOWN, PanelError
 from coherently.events import CERTAIN, PackedTexts
-from coherently.panel import cells
-from coherently.panel.build import ONLY_JUDGE, build
-from coherently.panel.cell_table import Table, check_header, no_rows
-from coherently.panel.columnar.arrow import add_names, arrow_array, numbers_of
+from coherently.panel.build import build
+from coherently.panel.cell_table import Table, no_rows
 from coherently.panel.columnar.coded import CodedCells
-from coherently.panel.columnar.parquet_files import ROWS, open_parquet, parquet_names, reading_parquet
-from coherently.panel.layout import Long, recognise
+from coherently.panel.columnar.forecast_piece import ONLY_LONG, CellRules
+from coherently.panel.columnar.parquet_parts import ParquetPart
+from coherently.panel.columnar.text_files import UnusualError
+from coherently.panel.columnar.text_parts import TextPart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from coherently.panel.build import Options
-    from coherently.panel.cell_table import Columns
+    from coherently.panel.cell_table import Columns, TableCells
+    from coherently.panel.columnar.forecast_piece import ForecastPiece, TablePart
     from coherently.panel.panel import Panel
 
 RowProgress: TypeAlias = Callable[[int, int], None]
-"""A function that is called with the number of rows that have been read, and of all."""
+"""A function that is called with the number of rows that have been read, and of all, as far as that is known."""
 
 UNWEIGHTED = 0.5
 """Stands for the mean of forecasts that all have weight 0: they have none, and it has no effect."""
-KEPT_ONLY = (
-    "Forecasts are added up while they are read, so {what} cannot be used for {source}. "
-    "Leave it out, or read a smaller file."
-)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ParquetPart:
-    """One file: where it is, how its columns are named there, and how many rows it has."""
-
-    path: Path
-    layout: Long
-    rows: int
+UNUSUAL = "unusual-lines"
+"""The kind of error of JSON lines that can be read, but not in pieces."""
+LEAST_BYTES = {".parquet": 1, ".gz": 8}
+"""About how many bytes a row has at least, by the ending of a file; 24 with any other ending."""
+ENDINGS = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+"""The files of a folder that are read; all of them have the same ending."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,8 +49,8 @@ class Reduction:
     """Many forecasts as one per distinct text, and the way back to the forecasts.
 
     `panel` has, by one judge named panel, the weighted mean of the forecasts of each text with their total weight.
-    Forecast i of it belongs to the text with the number i in `pool`. `forecasts` counts the rows that have a
-    probability, `seconds` is the time of reading.
+    The text with the number i in `pool` has the forecast `place[i]` of the panel, -1 if nobody forecast it. `forecasts`
+    counts the rows that have a probability, `seconds` is the time of reading.
 
     `scatter` is the sum of w (p - q)^2 over forecasts p of texts with the mean q, conditionals left out. Averaging
     lowers the summed Brier penalty by this much in every outcome:
@@ -64,10 +58,10 @@ class Reduction:
     """
 
     panel: Panel
-    parts: tuple[ParquetPart, ...]
+    parts: tuple[TablePart, ...]
     pool: _core.TextPool
-    percent: bool
-    missing: cells.Missing
+    place: NDArray[np.int64]
+    rules: CellRules
     forecasts: int
     scatter: float
     seconds: float
@@ -75,84 +69,63 @@ class Reduction:
     def row_batches(self, value: NDArray[np.float64], progress: RowProgress | None) -> Iterator[Columns]:
         """Read the files again and give one row per forecast, batch by batch; `value` has the answer of each text."""
         event_index, texts = self.panel.event_index, PackedTexts.of(self.panel.written.text)
-        for batch in _told(_batches(self.parts, self.percent, self.missing, with_judges=True), self.parts, progress):
-            codes = batch.names(self.pool)
-            answer = value[codes]
+        for piece, _ in _pieces(self.parts, self.rules, self.pool, progress, with_judges=True):
+            assert piece.judge is not None
+            given = np.flatnonzero(~np.isnan(piece.probability))
+            place, raw = self.place[piece.event[given]], piece.probability[given]
+            answer = value[place]
             yield {
-                "judge": batch.judges(),
-                "event": texts.pick(event_index[codes]),
+                "judge": piece.judge.pick(given),
+                "event": texts.pick(event_index[place]),
                 "probability": answer,
-                "raw": batch.probability,
-                "weight": np.ones(len(answer)) if batch.weight is None else batch.weight,
-                "adjustment": answer - batch.probability,
+                "raw": raw,
+                "weight": np.ones(len(answer)) if piece.weight is None else piece.weight[given],
+                "adjustment": answer - raw,
             }
 
 
-def find_parts(source: Path) -> tuple[ParquetPart, ...]:
-    """The Parquet files of a folder, in the order of their names, or a single one; all have the same columns."""
-    paths = sorted(source.glob("*.parquet")) if source.is_dir() else [source]
-    if not paths:
-        raise PanelError(
-            f"{source} is a folder without .parquet files: name a file in it, or a folder of Parquet files"
-        )
-    schemas = {}
-    parts = []
-    for path in paths:
-        with reading_parquet(path.name), open_parquet(path) as stored:
-            names = parquet_names(stored)
-            schemas[path.name] = {name: str(stored.schema_arrow.field(name).type) for name in names}
-            rows = stored.metadata.num_rows
-        check_header(path.name, names)
-        if rows:
-            parts.append(ParquetPart(path, _layout(path.name, names), rows))
-    _check_schemas(schemas)
+def find_parts(source: Path) -> tuple[TablePart, ...]:
+    """The tables of a folder, in the order of their names, or a single one; all have the same columns."""
+    paths = _tables(source) if source.is_dir() else [source]
+    opener = ParquetPart.of if paths[0].suffix.lower() == ".parquet" else TextPart.of
+    parts: list[TablePart] = [opener(path) for path in paths]
+    _check_columns({part.path.name: part.kinds for part in parts})
+    parts = [part for part in parts if part.rows != 0]
     if not parts:
         raise no_rows(source.name)
     return tuple(parts)
 
 
-def count_rows(path: Path) -> int:
-    """The number of rows of a Parquet file, without reading them."""
-    with reading_parquet(path.name), open_parquet(path) as stored:
-        return int(stored.metadata.num_rows)
+def _tables(folder: Path) -> list[Path]:
+    for ending in ENDINGS:
+        found = sorted(path for path in folder.iterdir() if path.name.lower().endswith(ending))
+        if found:
+            return found
+    raise PanelError(f"{folder} is a folder without .parquet files or others that hold tables: name a file in it")
 
 
-def can_reduce(path: Path) -> bool:
-    """Whether a Parquet file is a long table of probabilities."""
-    try:
-        return _obstacle(find_parts(path)) is None
-    except PanelError:
+def can_reduce(path: Path, rows: int) -> bool:
+    """Whether a file is a long table of probabilities with at least so many rows, as far as its size tells."""
+    if path.stat().st_size < rows * LEAST_BYTES.get(path.suffix.lower(), 24):
         return False
+    try:
+        parts = find_parts(path)
+    except (PanelError, UnusualError):
+        return False
+    known = parts[0].rows
+    return (known is None or known >= rows) and _obstacle(parts) is None
 
 
-def _obstacle(parts: tuple[ParquetPart, ...]) -> str | None:
+def _obstacle(parts: tuple[TablePart, ...]) -> str | None:
     """What the files have that keeps them from being reduced, if anything."""
     layout = parts[0].layout
     bounds = [name for name in (layout.lower, layout.upper) if name is not None]
     return f"the column {bounds[0]!r}" if bounds else None
 
 
-def _layout(source: str, names: list[str]) -> Long:
-    header = [name.strip() for name in names]
-    layout = recognise(Table(source, {name: [] for name in header}, range(1)))
-    if not isinstance(layout, Long):
-        raise PanelError(KEPT_ONLY.format(what="a wide table", source=source))
-    written: dict[str | None, str | None] = dict(zip(header, names, strict=True))
-    return Long(
-        event=names[header.index(layout.event)],
-        probability=written.get(layout.probability),
-        judge=written.get(layout.judge),
-        weight=written.get(layout.weight),
-        lower=written.get(layout.lower),
-        upper=written.get(layout.upper),
-        outcome=written.get(layout.outcome),
-        time=written.get(layout.time),
-    )
-
-
-def _check_schemas(schemas: dict[str, dict[str, str]]) -> None:
+def _check_columns(kinds: Mapping[str, Mapping[str, str]]) -> None:
     """Refuse files whose columns differ from those of the first."""
-    (first, wanted), *others = schemas.items()
+    (first, wanted), *others = kinds.items()
     for name, found in others:
         differing = [column for column in dict.fromkeys([*wanted, *found]) if wanted.get(column) != found.get(column)]
         if differing:
@@ -166,70 +139,95 @@ def _check_schemas(schemas: dict[str, dict[str, str]]) -> None:
             )
 
 
-def reduce_parquet(source: Path, progress: RowProgress | None = None, **options: Unpack[Options]) -> Reduction:
-    """Reduce a Parquet file, or the Parquet files of a folder, to one forecast per distinct text.
+def reduce_tables(source: Path, progress: RowProgress | None = None, **options: Unpack[Options]) -> Reduction:
+    """Reduce a file, or the files of a folder, to one forecast per distinct text: CSV, TSV, JSON lines or Parquet.
 
     Memory grows with the distinct texts, not with the rows. The means and weights are those of `read_panel`; so is the
     result of every method that needs only means. All repeated forecasts are kept, and they are not counted. Intervals,
     wide tables and `repeats` other than "keep" are refused.
     """
     begun = time.monotonic()
-    repeats, missing = options.get("repeats", "keep"), options.get("missing", "error")
+    repeats, rules = options.get("repeats", "keep"), CellRules(bool(options.get("percent")), _missing(options))
     if repeats != "keep":
-        raise PanelError(KEPT_ONLY.format(what=f"repeats={repeats!r} (--repeats {repeats})", source=source.name))
-    parts, percent = find_parts(source), bool(options.get("percent"))
+        raise PanelError(ONLY_LONG.format(what=f"repeats={repeats!r} (--repeats {repeats})", source=source.name))
+    parts = find_parts(source)
     what = _obstacle(parts)
     if what is not None:
-        raise PanelError(KEPT_ONLY.format(what=what, source=source.name))
-    pool, tally, kept = _core.TextPool(), _core.Tally(), 0
-    for batch in _told(_batches(parts, percent, missing, with_judges=False), parts, progress):
-        tally.add(batch.names(pool), batch.probability, batch.weight, batch.rows + batch.before)
-        kept += len(batch.probability)
-    panel = _reduced_panel(source, parts, pool, tally, options={**options, "percent": False, "missing": "error"})
+        raise PanelError(ONLY_LONG.format(what=what, source=source.name))
+    pool, tally, kept, ends = _core.TextPool(), _core.Tally(), 0, np.zeros(len(parts) + 1, np.int64)
+    for piece, part in _pieces(parts, rules, pool, progress, with_judges=False):
+        tally.add(piece.event, piece.probability, piece.weight, piece.row + ends[part])
+        ends[part + 1 :] = ends[part] + piece.row[-1]
+        kept += len(piece.probability) - int(np.count_nonzero(np.isnan(piece.probability)))
+    if not len(pool):
+        raise no_rows(source.name)
+    sums = _Sums(*tally.sums())
+    options = {**options, "percent": False, "missing": "abstain"}
+    panel = _reduced_panel(source.name, parts, pool, sums, places=_Places(parts, ends, sums.first), options=options)
     return Reduction(
         panel,
         parts,
         pool,
-        percent,
-        missing=missing,
+        place=np.where(sums.count > 0, np.cumsum(sums.count > 0) - 1, -1),
+        rules=rules,
         forecasts=kept,
-        scatter=_scatter(panel, tally),
+        scatter=_scatter(panel, sums.forecast()),
         seconds=time.monotonic() - begun,
     )
 
 
-def _scatter(panel: Panel, tally: _core.Tally) -> float:
+def _missing(options: Options) -> Any:
+    return options.get("missing", "error")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sums:
+    """Of each text the number of its forecasts, the sums of w, w p and w p^2, and its first row."""
+
+    count: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    product: NDArray[np.float64]
+    square: NDArray[np.float64]
+    first: NDArray[np.int64]
+
+    def forecast(self) -> _Sums:
+        """Those of texts that have a forecast."""
+        given = np.flatnonzero(self.count)
+        if len(given) == len(self.count):
+            return self
+        return _Sums(*(getattr(self, name)[given] for name in self.__slots__))
+
+
+def _scatter(panel: Panel, sums: _Sums) -> float:
     """The sum of w p^2 - (sum of w p)^2 / sum of w, over the texts without a condition."""
-    _, weight, product, square, _ = tally.sums()
-    told = (panel.written.condition[panel.event_index] == CERTAIN) & (weight > 0)
-    return float(np.maximum(0.0, square[told] - product[told] ** 2 / weight[told]).sum())
+    told = (panel.written.condition[panel.event_index] == CERTAIN) & (sums.weight > 0)
+    weight, product, square = sums.weight[told], sums.product[told], sums.square[told]
+    return float(np.maximum(0.0, square - product**2 / weight).sum())
 
 
 def _reduced_panel(
-    source: Path, parts: tuple[ParquetPart, ...], pool: _core.TextPool, tally: _core.Tally, options: Options
+    name: str, parts: tuple[TablePart, ...], pool: _core.TextPool, sums: _Sums, *, places: _Places, options: Options
 ) -> Panel:
-    if not len(pool):
-        raise PanelError(f"{source.name} has no forecast: every probability is missing")
-    _, weight, product, _, first = tally.sums()
-    mean = np.divide(product, weight, out=np.full(len(weight), UNWEIGHTED), where=weight > 0)
-    columns = {
-        "event": CodedCells(np.arange(len(pool), dtype=np.int32), PackedTexts(*pool.pack(0))),
+    unweighted = np.where(sums.count > 0, UNWEIGHTED, np.nan)
+    mean = np.divide(sums.product, sums.weight, out=unweighted, where=sums.weight > 0)
+    columns: dict[str, TableCells] = {
+        "event": CodedCells(np.arange(len(mean), dtype=np.int32), PackedTexts(*pool.pack(0))),
         "probability": np.clip(mean, 0.0, 1.0),
     }
-    panel = build(Table(source.name, columns, _Places(parts, first)), reduced=True, **options)
-    panel = replace(panel, weight=weight)  # sums, which may exceed the greatest weight of a forecast
-    unused = [name for name in (parts[0].layout.outcome, parts[0].layout.time) if name is not None]
-    notes = [f"{source.name}: not used while reading in pieces: {', '.join(unused)}"] if unused else []
+    panel = build(Table(name, columns, places), reduced=True, **options)
+    panel = replace(panel, weight=sums.forecast().weight)  # may exceed the greatest weight of a forecast
+    unused = [column for column in (parts[0].layout.outcome, parts[0].layout.time) if column is not None]
+    notes = [f"{name}: not used while reading in pieces: {', '.join(unused)}"] if unused else []
     return replace(panel, notes=(*notes, *panel.notes))
 
 
 class _Places(Sequence[object]):
     """Where the first forecast of each text is: the row, and the file if there are several."""
 
-    def __init__(self, parts: tuple[ParquetPart, ...], first: NDArray[np.int64]) -> None:
+    def __init__(self, parts: tuple[TablePart, ...], ends: NDArray[np.int64], first: NDArray[np.int64]) -> None:
         self._parts = parts
+        self._ends = ends
         self._first = first
-        self._ends = np.cumsum([part.rows for part in parts])
 
     def __len__(self) -> int:
         return len(self._first)
@@ -237,107 +235,35 @@ class _Places(Sequence[object]):
     def __getitem__(self, index: Any) -> Any:
         row = int(self._first[index])
         if len(self._parts) == 1:
-            return row + 1
-        place = int(np.searchsorted(self._ends, row, "right"))
-        part = self._parts[place]
-        return f"{row - int(self._ends[place]) + part.rows + 1} of {part.path.name}"
+            return row
+        part = int(np.searchsorted(self._ends, row, "left")) - 1
+        return f"{row - int(self._ends[part])} of {self._parts[part].path.name}"
 
 
-class _ReadBatch:
-    """Some rows of a file: those that have a probability. `rows` count from 0 in the file, `before` those of others."""
-
-    def __init__(
-        self, part: ParquetPart, batch: Any, start: int, before: int, percent: bool, missing: cells.Missing
-    ) -> None:
-        self.part = part
-        self.before = before
-        self.done = before + start + len(batch)
-        self._batch = batch
-        layout = part.layout
-        rows = np.arange(start, start + len(batch))
-        numbers = {name: _cells(self._column(name)) for name in (layout.probability, layout.weight) if name}
-        table = Table(part.path.name, numbers, rows + 1)
-        probability = cells.probabilities(table, str(layout.probability), percent=percent, missing=missing)
-        weight = None if layout.weight is None else cells.weights(table, layout.weight)
-        given = ~np.isnan(probability)
-        self._kept = None if given.all() else np.flatnonzero(given)
-        self.rows = self._keep(rows)
-        self.probability = self._keep(probability)
-        self.weight = None if weight is None else self._keep(weight)
-
-    def _keep(self, values: NDArray[Any]) -> NDArray[Any]:
-        return values if self._kept is None else values[self._kept]
-
-    def _column(self, name: str) -> Any:
-        return self._batch.column(self._batch.schema.get_field_index(name))
-
-    def names(self, pool: _core.TextPool) -> NDArray[np.int32]:
-        """The number of each event's text."""
-        known = len(pool)
-        codes = self._encoded(pool, self.part.layout.event)
-        fresh = PackedTexts(*pool.pack(known))
-        if codes.min(initial=0) < 0 or len(fresh.empty()):
-            self._texts(self.part.layout.event)  # says which rows have none
-        return codes
-
-    def judges(self) -> PackedTexts:
-        """The judge of each forecast."""
-        judge, pool = self.part.layout.judge, _core.TextPool()
-        if judge is None:
-            return PackedTexts.of([ONLY_JUDGE]).pick(np.zeros(len(self.rows), np.int64))
-        codes = self._encoded(pool, judge)
-        if codes.min(initial=0) < 0:
-            self._texts(judge)
-        return PackedTexts(*pool.pack(0)).pick(codes)
-
-    def _encoded(self, pool: _core.TextPool, name: str) -> NDArray[np.int32]:
-        import pyarrow as pa
-
-        place = f"{self.part.path.name} row {{row}}, column {name}"
-        column = self._column(name)
-        codes = add_names(pool, pa.chunked_array([column]).__arrow_c_stream__(), place, int(self._first_row()))
-        if codes is None:
-            texts = pa.chunked_array([arrow_array(self._texts(name))])
-            codes = pool.encode(texts.__arrow_c_stream__())
-            assert codes is not None
-            return codes
-        return self._keep(codes)
-
-    def _first_row(self) -> int:
-        return int(self.rows[0]) + 1 if self._kept is None and len(self.rows) else 1
-
-    def _texts(self, name: str) -> list[str]:
-        """The cells of a column of another type, such as whole numbers, as texts; others are refused."""
-        column = self._column(name) if self._kept is None else self._column(name).take(arrow_array(self._kept))
-        return cells.texts(Table(self.part.path.name, {name: _cells(column)}, self.rows + 1), name)
-
-
-def _cells(column: Any) -> Any:
-    values = numbers_of(column)
-    return column.to_pylist() if values is None else values
-
-
-def _told(
-    batches: Iterable[_ReadBatch], parts: tuple[ParquetPart, ...], progress: RowProgress | None
-) -> Iterator[_ReadBatch]:
-    """Tell of each batch when it is done."""
-    total = sum(part.rows for part in parts)
-    for batch in batches:
-        yield batch
-        if progress is not None:
-            progress(batch.done, total)
-
-
-def _batches(
-    parts: tuple[ParquetPart, ...], percent: bool, missing: cells.Missing, *, with_judges: bool
-) -> Iterator[_ReadBatch]:
-    before = 0
-    for part in parts:
-        layout, start = part.layout, 0
-        wanted = [layout.event, layout.probability, layout.weight, layout.judge if with_judges else None]
-        columns = [name for name in wanted if name is not None]
-        with reading_parquet(part.path.name), open_parquet(part.path, [layout.event]) as stored:
-            for batch in stored.iter_batches(ROWS, columns=columns, use_threads=False):
-                yield _ReadBatch(part, batch, start, before, percent=percent, missing=missing)
-                start += len(batch)
-        before += start
+def _pieces(
+    parts: tuple[TablePart, ...],
+    rules: CellRules,
+    pool: _core.TextPool,
+    progress: RowProgress | None,
+    *,
+    with_judges: bool,
+) -> Iterator[tuple[ForecastPiece, int]]:
+    """The pieces of all files, each with the number of its file; after each it is told how many rows are done."""
+    sizes = [part.path.stat().st_size for part in parts]
+    known = [part.rows for part in parts]
+    rows = 0
+    for number, part in enumerate(parts):
+        try:
+            for piece in part.pieces(rules, pool, with_judges=with_judges):
+                yield piece, number
+                rows += len(piece.row)
+                share = (sum(sizes[:number]) + piece.share * sizes[number]) / max(1, sum(sizes))
+                if progress is not None:
+                    total = max(rows, round(rows / share)) if share > 0 else rows
+                    progress(rows, total if None in known else sum(filter(None, known)))
+        except UnusualError as error:
+            raise PanelError(
+                f"{part.path.name} has JSON lines that are not flat objects with the same keys in the same order, "
+                f"which cannot be read in pieces: write them so, or read a smaller file",
+                code=UNUSUAL,
+            ) from error

@@ -18,7 +18,7 @@ from coherently.panel.columnar.plans import NAME, SKIP, TEXT, is_number
 
 if TYPE_CHECKING:
     import io
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -102,6 +102,48 @@ def skip_mark(file: io.BufferedReader[Any], source: str) -> None:
         file.read(len(codecs.BOM_UTF8))
 
 
+class CsvFile:
+    """A CSV file whose header is read; `blocks` reads the rest, and `column` and `row_numbers` give what is read."""
+
+    def __init__(self, feed: BlockFeed, source: str, delimiter: str | None, planner: Planner | None) -> None:
+        self.scanner, self._feed, self._source = _core.CsvScanner(CELL_LIMIT), feed, source
+        self._delimiter, self._names = _read_header(self.scanner, feed, source, delimiter)
+        # Spreadsheets write empty columns to the right of the table.
+        width = max([1, *(number for number, name in enumerate(self._names, 1) if name.strip())])
+        self.header = check_header(source, self._names[:width])
+        self.plans = [TEXT] * width if planner is None else planner(self.header)
+        self.scanner.plan([*self.plans, *[SKIP] * (len(self._names) - width)], width)
+        self._next_row = self.scanner.first_row + 1
+
+    def blocks(self) -> Iterator[None]:
+        """Read block by block, and look at the shape of the table in the end."""
+        yield from _scanned(self.scanner, self._feed)
+        _check_ragged(self.scanner, self._source, self._delimiter, len(self._names))
+        if self.scanner.has_nameless:
+            check_header(self._source, self._names)  # refuses the columns without a name
+
+    def column(self, index: int) -> TableCells:
+        """What a column has read since it was taken last."""
+        return _column(self.scanner, index, self.plans[index])
+
+    def row_numbers(self) -> NDArray[np.int64] | range:
+        """The number of each row that was kept since they were taken last, as a person counts them."""
+        every = range(self._next_row, self.scanner.first_row + self.scanner.rows)
+        self._next_row = every.stop
+        left_out = self.scanner.take_left_out()
+        return np.delete(np.array(every), left_out - every.start) if len(left_out) else every
+
+
+def _scanned(scanner: Scanner, feed: BlockFeed) -> Iterator[None]:
+    """Scan block by block."""
+    feed.check(scanner.scan())
+    while feed.push(scanner):
+        feed.check(scanner.scan())
+        yield
+    feed.check(scanner.scan())
+    yield
+
+
 def scan_csv(
     file: io.BufferedReader[io.RawIOBase],
     source: str,
@@ -110,24 +152,13 @@ def scan_csv(
     planner: Planner | None,
 ) -> Table:
     """Read CSV; without a planner all cells are texts, in lists."""
-    scanner, blocks = _core.CsvScanner(CELL_LIMIT), BlockFeed(file, source, advance)
-    delimiter, names = _read_header(scanner, blocks, source, delimiter)
-    # Spreadsheets write empty columns to the right of the table.
-    width = max([1, *(number for number, name in enumerate(names, 1) if name.strip())])
-    header = check_header(source, names[:width])
-    plans = [TEXT] * width if planner is None else planner(header)
-    scanner.plan([*plans, *[SKIP] * (len(names) - width)], width)
-    blocks.check(scanner.scan())
-    while blocks.push(scanner):
-        blocks.check(scanner.scan())
-    blocks.check(scanner.scan())
-    _check_ragged(scanner, source, delimiter, len(names))
-    if scanner.has_nameless:
-        check_header(source, names)  # refuses the columns without a name
-    columns = {name: _column(scanner, i, plan) for i, (name, plan) in enumerate(zip(header, plans, strict=True))}
+    found = CsvFile(BlockFeed(file, source, advance), source, delimiter, planner)
+    for _ in found.blocks():
+        pass
+    columns = {name: found.column(i) for i, name in enumerate(found.header)}
     if planner is None:
         columns = {name: list(cells) if isinstance(cells, CodedCells) else cells for name, cells in columns.items()}
-    return Table(source, columns, _row_numbers(scanner), blank=scanner.blank)
+    return Table(source, columns, found.row_numbers(), blank=found.scanner.blank)
 
 
 def _read_header(
@@ -163,13 +194,6 @@ def _check_ragged(scanner: _core.CsvScanner, source: str, delimiter: str, width:
     problems.check()
 
 
-def _row_numbers(scanner: _core.CsvScanner) -> NDArray[np.int64] | range:
-    """The number of each row that is kept, as a person counts them."""
-    every = range(scanner.first_row + 1, scanner.first_row + scanner.rows)
-    left_out = scanner.left_out()
-    return np.delete(np.array(every), left_out - every.start) if len(left_out) else every
-
-
 def _column(scanner: Scanner, index: int, plan: Plan, decode: Callable[[str], Any] | None = None) -> TableCells:
     """A column that was read; `decode` gives what a kept text stands for."""
     codes, packed, values, odd, first = scanner.take_column(index)
@@ -183,25 +207,40 @@ def _column(scanner: Scanner, index: int, plan: Plan, decode: Callable[[str], An
     return NumberCells(values, odd, cells, None if first is None else (decode or str)(first))
 
 
+class JsonFile:
+    """JSON lines whose keys are read, used as a `CsvFile`; lines that are not flat objects raise `UnusualError`."""
+
+    def __init__(self, feed: BlockFeed, source: str, planner: Planner) -> None:
+        self.scanner, self._feed = _core.JsonScanner(), feed
+        while (found := self.scanner.read_keys()) is None:
+            if not feed.push(self.scanner) and (found := self.scanner.read_keys()) is None:
+                raise UnusualError
+        keys, fault = found
+        feed.check(fault)
+        self.header = check_header(source, keys)
+        self.plans = planner(self.header)
+        self.scanner.plan(self.plans)
+
+    def blocks(self) -> Iterator[None]:
+        """Read block by block."""
+        yield from _scanned(self.scanner, self._feed)
+
+    def column(self, index: int) -> TableCells:
+        """What a column has read since it was taken last."""
+        plan = self.plans[index]
+        return _column(self.scanner, index, plan, None if plan == NAME else json.loads)
+
+    def row_numbers(self) -> NDArray[np.int64]:
+        """The number of each line that was read since they were taken last."""
+        return self.scanner.take_rows()
+
+
 def scan_json_lines(
     file: io.BufferedReader[io.RawIOBase], source: str, advance: Callable[[], None], planner: Planner
 ) -> Table:
     """Read JSON lines that are flat objects with the same keys; any others raise `UnusualError`."""
-    scanner, blocks = _core.JsonScanner(), BlockFeed(file, source, advance)
-    while (found := scanner.read_keys()) is None:
-        if not blocks.push(scanner) and (found := scanner.read_keys()) is None:
-            raise UnusualError
-    keys, fault = found
-    blocks.check(fault)
-    header = check_header(source, keys)
-    plans = planner(header)
-    scanner.plan(plans)
-    blocks.check(scanner.scan())
-    while blocks.push(scanner):
-        blocks.check(scanner.scan())
-    blocks.check(scanner.scan())
-    columns = {
-        name: _column(scanner, i, plan, None if plan == NAME else json.loads)
-        for i, (name, plan) in enumerate(zip(header, plans, strict=True))
-    }
-    return Table(source, columns, scanner.rows())
+    found = JsonFile(BlockFeed(file, source, advance), source, planner)
+    for _ in found.blocks():
+        pass
+    columns = {name: found.column(i) for i, name in enumerate(found.header)}
+    return Table(source, columns, found.row_numbers())

@@ -10,6 +10,7 @@ import numpy as np
 from coherently import _core
 from coherently.panel.texts import SPARSE
 from coherently.problem.functions import take_rows
+from coherently.problem.spaces.pairwise_blocks import LEAST_EXCLUSIVE, pairwise_blocks, with_laws_inside
 from coherently.problem.spaces.space import FREE, Block, LawFunctions, Space
 
 if TYPE_CHECKING:
@@ -18,14 +19,12 @@ if TYPE_CHECKING:
     from coherently.events import Choice
     from coherently.panel import Panel
 
-LEAST_EXCLUSIVE = 3
-"""Minimum number of variables for which a law that at most one is true makes a block."""
-
 
 def possible(panel: Panel) -> Space:
     """The possible worlds of all variables of the panel's events.
 
-    A law that exactly or at most one of some variables is true makes a block of them, if no other block has any.
+    A law that exactly or at most one of some variables is true makes a block of them, if no other block has any; and so
+    do laws of which each says so of two.
 
     >>> from coherently.panel import Panel
     >>> possible(Panel.from_records([("Ann", "p", 0.5)])).is_free
@@ -53,7 +52,10 @@ def possible(panel: Panel) -> Space:
         else:
             blocks.append(Block.one_of(own, complete=complete))
             taken.update(own.tolist())
-    return Space(tuple(blocks), laws.take(np.array(rest, np.int64)))
+    left = laws.take(np.array(rest, np.int64))
+    declared = len(choices)
+    made, left = with_laws_inside(blocks[declared:] + pairwise_blocks(left, taken), left)
+    return Space((*blocks[:declared], *made), left)
 
 
 def _declared(choice: Choice) -> Block:

@@ -10,6 +10,7 @@ from coherently.proposals.date_phrases import DateRole
 from coherently.proposals.number_phrases import INFINITE, NumberKind
 from coherently.proposals.proposal import ProposedLaw, RelationName, Strength, quote, weaker
 from coherently.proposals.rules.occasions import by_group
+from coherently.proposals.rules.quantity_rules import DeclaredQuantity, variable_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,6 +50,33 @@ _OPENS_LATE: Final = re.compile(
 
 def deadline_rules(readings: Sequence[RowReading]) -> Iterator[ProposedLaw]:
     """Ladders of dates, for every group of questions that differ in one date only."""
+    for dated in _dated_families(readings):
+        for role in (DateRole.DEADLINE, DateRole.UNTIL, DateRole.WITHIN):
+            yield from _ladders([pair for pair in dated if pair[1].role is role], role)
+        yield from _periods(dated)
+
+
+def declared_dates(readings: Sequence[RowReading], taken: set[str]) -> Iterator[DeclaredQuantity]:
+    """The dates all deadlines of which are certain: when it happens is one date, and each row says before which day.
+
+    A date has no last day, so that what never happens has one, too: after all that are named.
+    """
+    for dated in _dated_families(readings):
+        chain = _chain([pair for pair in dated if pair[1].role is DateRole.DEADLINE], has_year=True)
+        if len(chain) < 2 or any(phrase.earliest != phrase.latest for _, phrase in chain):
+            continue
+        first, law = chain[0][0], _ladder(chain, DateRole.DEADLINE, has_year=True)
+        if law.strength is not Strength.CERTAIN or first.negation:
+            continue
+        name = variable_name(first, taken)
+        taken.add(name)
+        days = ("-".join(f"{part:02d}" for part in phrase.latest) for _, phrase in chain)
+        formulas = tuple((one.name, f"{name} < {day}") for (one, _), day in zip(chain, days, strict=True))
+        yield DeclaredQuantity(name, formulas, law.family, "date")
+
+
+def _dated_families(readings: Sequence[RowReading]) -> Iterator[Dated]:
+    """Questions of one group that differ in one date only."""
     keyed: dict[object, list[tuple[RowReading, int]]] = {}
     for one in readings:
         for place, phrase in enumerate(one.dates):
@@ -60,10 +88,7 @@ def deadline_rules(readings: Sequence[RowReading]) -> Iterator[ProposedLaw]:
             continue
         places = {id(one): place for one, place in members}
         for together in by_group(one for one, _ in members):
-            dated = [(one, one.dates[places[id(one)]]) for one in together]
-            for role in (DateRole.DEADLINE, DateRole.UNTIL, DateRole.WITHIN):
-                yield from _ladders([pair for pair in dated if pair[1].role is role], role)
-            yield from _periods(dated)
+            yield [(one, one.dates[places[id(one)]]) for one in together]
 
 
 Dated = list[tuple["RowReading", "DatePhrase"]]
@@ -72,14 +97,20 @@ Dated = list[tuple["RowReading", "DatePhrase"]]
 def _ladders(dated: Dated, role: DateRole) -> Iterator[ProposedLaw]:
     """Chains of dates that come one after the other; those with a year and those without are apart."""
     for has_year in (True, False):
-        some = [pair for pair in dated if pair[1].has_year == has_year]
-        chain: Dated = []
-        for pair in sorted(some, key=lambda pair: (pair[1].earliest, pair[1].latest, pair[0].name)):
-            if not chain or chain[-1][1].is_before(pair[1]):
-                chain.append(pair)
+        chain = _chain(dated, has_year=has_year)
         if len(chain) > 1:
             yield _ladder(chain, role, has_year=has_year)
     yield from _half_dated(dated, role)
+
+
+def _chain(dated: Dated, *, has_year: bool) -> Dated:
+    """Dates that come one after the other, on every reading of their words."""
+    chain: Dated = []
+    some = [pair for pair in dated if pair[1].has_year == has_year]
+    for pair in sorted(some, key=lambda pair: (pair[1].earliest, pair[1].latest, pair[0].name)):
+        if not chain or chain[-1][1].is_before(pair[1]):
+            chain.append(pair)
+    return chain
 
 
 def _half_dated(dated: Dated, role: DateRole) -> Iterator[ProposedLaw]:

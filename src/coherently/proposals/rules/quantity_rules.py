@@ -128,11 +128,12 @@ def quantity_rules(readings: Sequence[RowReading]) -> Iterator[ProposedLaw]:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredQuantity:
-    """A quantity that may be declared as one variable, and each of its rows as a formula about it."""
+    """A number or a date that may be declared as one variable, and each of its rows as a formula about it."""
 
     name: str
     formulas: tuple[tuple[str, str], ...]
     family: str
+    kind: str = "number"
 
 
 def declared_quantities(readings: Sequence[RowReading]) -> Iterator[DeclaredQuantity]:
@@ -143,13 +144,13 @@ def declared_quantities(readings: Sequence[RowReading]) -> Iterator[DeclaredQuan
         sure = family.has_one_value and family.of(RelationName.AT_MOST, rows).strength is Strength.CERTAIN
         if not sure or outside or len(family.rows) < 2:
             continue
-        name = _variable(rows[0].reading, taken)
+        name = variable_name(rows[0].reading, taken)
         taken.add(name)
         formulas = tuple((row.name, row.values.formula(name)) for row in rows)
         yield DeclaredQuantity(name, formulas, f"quantity: {family.key}")
 
 
-def _variable(one: RowReading, taken: set[str]) -> str:
+def variable_name(one: RowReading, taken: set[str]) -> str:
     """A short name from the words of a question that nothing else has."""
     words = [word for word in one.words if word.isascii() and word.isalnum() and len(word) > 2]
     stem = "_".join(words[:4]) or "quantity"

@@ -7,7 +7,8 @@ the events that are shown together:
 - an event and its complement add up to 1;
 - an event is not shown above what it implies;
 - events that exclude each other add up to at most 1, or to at most the event that they are parts of; if they leave
-  nothing out, exactly to that.
+  nothing out, exactly to that;
+- both of two events, and at least one of them, add up to the two.
 
 The same holds among events given one condition.
 

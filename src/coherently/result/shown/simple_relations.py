@@ -74,7 +74,10 @@ class FamilyRelations:
             parts = search.cover(whole) or search.disjoint(whole)
             found[frozenset(parts if rest is None else [*parts, rest])] = None
         found |= dict.fromkeys(islice(self._exclusive(), SUMS))
-        return [self._sum(sorted(literals)) for literals in found if len(literals) > 2]
+        return [
+            *(self._sum(sorted(literals)) for literals in found if len(literals) > 2),
+            *islice(self._overlaps(), SUMS),
+        ]
 
     def _sum(self, literals: list[int]) -> ShownRelation:
         """The sum of literals that exclude each other: units, then their complements."""
@@ -87,6 +90,37 @@ class FamilyRelations:
         return ShownRelation(
             tuple(self.units[i % count] for i in literals), tuple(1 if i < count else -1 for i in literals), least, most
         )
+
+    def _overlaps(self) -> Iterator[ShownRelation]:
+        """Two events that overlap: both, and at least one of them, add up to the two.
+
+        1[a] + 1[b] = 1[a & b] + 1[a | b] in every state. Literals are the units, then their complements; where two of
+        the four are one event and its complement, the relation is a sum of parts, which `sums` has already.
+        """
+        count, every = len(self.units), self._all
+        literals = [*self._bits, *(every ^ own for own in self._bits)]
+        place = {own: i for i, own in reversed(list(enumerate(literals)))}
+        kept = sorted(set(place.values()))
+        for k, i in enumerate(kept):
+            # Of two complements, the two events themselves say the same.
+            if i >= count or not self._steps.take(len(kept) - k):
+                return
+            for j in kept[k + 1 :]:
+                one, other = literals[i], literals[j]
+                both, either = one & other, one | other
+                if both in (0, one, other) or either == every or both not in place or either not in place:
+                    continue
+                yield self._balance((i, j), (place[both], place[either]))
+
+    def _balance(self, two: tuple[int, int], others: tuple[int, int]) -> ShownRelation:
+        """Two literals add up to two others."""
+        count, signs, constant = len(self.units), dict[int, int](), 0
+        for literal, sign in (*((i, 1) for i in two), *((i, -1) for i in others)):
+            turned = literal >= count
+            unit = self.units[literal % count]
+            signs[unit] = signs.get(unit, 0) + (-sign if turned else sign)
+            constant += sign if turned else 0
+        return ShownRelation(tuple(signs), tuple(signs.values()), -float(constant), -float(constant))
 
     def _exclusive(self) -> Iterator[frozenset[int]]:
         """The largest sets of literals of which any two exclude each other (Bron and Kerbosch, with pivots)."""

@@ -10,6 +10,7 @@ from coherently.scoring.intervals.jackknife import (
     Tally,
     Variation,
     effective_units,
+    own_half_widths,
     variation,
 )
 
@@ -23,6 +24,7 @@ __all__ = [
     "Variation",
     "covariances",
     "effective_units",
+    "own_half_widths",
     "redraw",
     "units_of",
     "variation",

@@ -24,8 +24,9 @@ Biometrics Bulletin 2). These choices are the simplest that covered in simulatio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
@@ -49,35 +50,59 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RuleMeans(Sequence[tuple[Mean, ...]]):
+    """The means of each rule, made when they are asked for: those of all rules at once would take most of the memory.
+
+    `forecast` has one row per method and one column per scored forecast.
+    """
+
+    forecast: Array
+    outcome: Array
+    clip: float
+
+    def __len__(self) -> int:
+        return len(RULES)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[Mean, ...]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[tuple[Mean, ...]]: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        if isinstance(place, slice):
+            return [self[i] for i in range(len(self))[place]]
+        found: tuple[Mean, ...] = ()
+        for method, probability in enumerate(self.forecast):
+            parts = RULES[place].means(probability, self.outcome, self.clip)
+            found = found or tuple(Mean(np.empty(self.forecast.shape), part.counts) for part in parts)
+            for mean, part in zip(found, parts, strict=True):
+                mean.values[method] = part.values
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Tally:
     """Scored forecasts of several methods: for each rule its means.
 
     In a mean, `values` has one row per method and one column per forecast, `counts` one entry per forecast. `judge` and
-    `event` have the judge and the event of each forecast.
+    `event` have the judge and the event of each forecast; `judge_sums` has, for each mean of each rule, the values and
+    counts of each judge summed.
     """
 
-    means: tuple[tuple[Mean, ...], ...]
+    means: Sequence[tuple[Mean, ...]]
     judge: Indices
     event: Indices
     judges: int
+    judge_sums: list[list[Mean]]
 
     @staticmethod
     def of(forecast: Array, outcome: Array, judge: Indices, event: Indices, judges: int, clip: float) -> Tally:
         """`forecast` has one row per method and one column per scored forecast."""
-        means = []
-        for rule in RULES:
-            parts = zip(*(rule.means(probability, outcome, clip) for probability in forecast), strict=True)
-            means.append(tuple(Mean(np.stack([p.values for p in part]), part[0].counts) for part in parts))
-        return Tally(tuple(means), judge, event, judges)
+        means, table = RuleMeans(forecast, outcome, clip), _table(judge, np.arange(len(judge)), judges, len(judge))
+        return Tally(means, judge, event, judges, judge_sums=[_sums(rule, table) for rule in means])
 
     def judge_scores(self) -> Array:
         """Score each judge: rule, method, judge; NaN where a judge has no score."""
-        return np.stack([_score(sums) for sums in self.judge_sums()])
-
-    def judge_sums(self) -> list[list[Mean]]:
-        """Sum the values and counts of each judge, for each mean of each rule."""
-        table = _table(self.judge, np.arange(len(self.judge)), self.judges, len(self.judge))
-        return [_sums(rule, table) for rule in self.means]
+        return np.stack([_score(sums) for sums in self.judge_sums])
 
     def point(self, times: Array | None = None) -> Array:
         """The mean over judges of each method's scores: method, rule. Each judge counts `times` times."""
@@ -118,6 +143,11 @@ class Variation(Value):
         cells = np.maximum(form(self.cells) - form(self.cell_sets), 0.0)
         return judges, events, judges + events - np.minimum(cells, (judges + events) / 2)
 
+    def widened(self, factor: float) -> Variation:
+        """The same with all variances over events multiplied."""
+        names = ("units", "unit_sets", "sets", "cells", "cell_sets")
+        return replace(self, **{name: factor * getattr(self, name) for name in names})
+
     def half_width(self, contrast: Array, over: str, confidence: float) -> Array:
         """Half the width of the interval of such a sum, one entry per rule; NaN where there is none."""
         from scipy.special import stdtrit
@@ -143,21 +173,23 @@ def variation(tally: Tally, units: Units) -> Variation:
     if (size > 1).any():
         by_set = _Cells.of(tally.judge, np.arange(len(tally.judge)), number[tally.event], len(size))
         repeated = np.maximum(size - 1.0, 0.0)
-    found, judges = [], []
-    for rule, sums in zip(tally.means, tally.judge_sums(), strict=True):
-        own = _score(sums)
-        cells, groups = _moves(rule, sums, by_unit)
-        set_cells, sets = _moves(rule, sums, by_set) if by_set is not by_unit else (cells, groups)
-        covariances = (
-            _spread(_without_judges(own)),
+
+    def covariances(rule: int) -> tuple[Array, ...]:
+        means, sums = tally.means[rule], tally.judge_sums[rule]
+        cells, groups = _moves(means, sums, by_unit)
+        set_cells, sets = _moves(means, sums, by_set) if by_set is not by_unit else (cells, groups)
+        del means  # before products of as many numbers are made
+        return (
+            _spread(_without_judges(_score(sums))),
             _spread(groups),
             _products(sets, repeated),
             _products(sets, np.ones_like(repeated)),
             _cell_products(cells, by_unit, np.ones(units.count)),
             _cell_products(set_cells, by_set, repeated),
         )
-        found.append(covariances)
-        judges.append(np.sum(~np.isnan(own[0])))
+
+    found = [covariances(rule) for rule in range(len(tally.means))]
+    judges = [np.sum(~np.isnan(_score(sums)[0])) for sums in tally.judge_sums]
     judge, unit, unit_set, one_set, cell, cell_set = (np.stack(kind) for kind in zip(*found, strict=True))
     effective = effective_units(tally, units)
     if units.count < LEAST_UNITS or effective < LEAST_EFFECTIVE_UNITS:
@@ -172,6 +204,45 @@ def variation(tally: Tally, units: Units) -> Variation:
         judge_freedom=np.array(judges) - 1.0,
         event_freedom=effective - 1.0,
     )
+
+
+def own_half_widths(tally: Tally, units: Units, confidence: float) -> Array:
+    """Half the width of the interval over events of each judge's own score by the first method: rule, judge.
+
+    The variance is V_events of the module's formulas with t the judge's score, and the units those that the judge
+    forecast; NaN for a judge with too few of them.
+    """
+    from scipy.special import stdtrit
+
+    by_unit = _Cells.of(tally.judge, *units.of(tally.event), units.count)
+    number, size = units.sets()
+    by_set = _Cells.of(tally.judge, np.arange(len(tally.judge)), number[tally.event], len(size))
+
+    def total(values: Array, cells: _Cells) -> Array:
+        return np.bincount(cells.judge, values, tally.judges).astype(np.float64)
+
+    weight = by_unit.table @ np.ones(len(tally.judge))
+    count = total(np.ones(len(weight)), by_unit)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = total(weight, by_unit) ** 2 / total(weight**2, by_unit) - 1.0
+        enough = (count >= LEAST_UNITS) & (freedom + 1.0 >= LEAST_EFFECTIVE_UNITS)
+        halves = []
+        for rule, sums in zip(tally.means, tally.judge_sums, strict=True):
+            moves, set_moves = (_own_moves(rule, sums, cells) for cells in (by_unit, by_set))
+            middle = (total(moves, by_unit) / count)[by_unit.judge]
+            spread = (count - 1.0) / count * total((moves - middle) ** 2, by_unit)
+            repeated = total((size[by_set.group] - 1.0) * set_moves**2, by_set)
+            variance = np.maximum(spread - repeated, total(set_moves**2, by_set))
+            halves.append(np.where(enough, stdtrit(freedom, 0.5 + confidence / 2) * np.sqrt(variance), np.nan))
+    return np.stack(halves)
+
+
+def _own_moves(rule: tuple[Mean, ...], sums: list[Mean], cells: _Cells) -> Array:
+    """How far a judge's own score by the first method moves without a cell."""
+    judge, own = cells.judge, _score(sums)[0]
+    pairs = zip(sums, _sums(rule, cells.table), strict=True)
+    rest = [Mean(all_.values[:, judge] - out.values, all_.counts[judge] - out.counts) for all_, out in pairs]
+    return np.asarray(_score(rest)[0] - own[judge])
 
 
 def effective_units(tally: Tally, units: Units) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.problem import components_of
 from coherently.scoring.event_clusters import joined
 
 if TYPE_CHECKING:
@@ -50,10 +51,30 @@ class ResolvedEvents:
         return tuple(k for k in self.folds if k != fold)
 
     @property
+    def widening(self) -> float:
+        """The factor of variances of what was learned in folds that teach each other: 1 + 2 / (K - 1) for K folds.
+
+        Given what was learned, scores of clusters are independent. But each cluster also taught the other folds, so its
+        own luck is in their scores, and theirs in its. How much of that there is cannot be estimated from one panel
+        (Bengio and Grandvalet 2004, No unbiased estimator of the variance of K-fold cross-validation, Journal of
+        Machine Learning Research 5). Nadeau and Bengio (2003, Inference for the generalization error, Machine Learning
+        52) multiply by 1 + K / (K - 1) for other panels of the kind; for these aggregates, which intervals are about,
+        less is enough: see docs/reliability.md. In order of time nobody teaches back, and the factor is 1.
+        """
+        count = len(self.folds)
+        return 1.0 if self.by_time or count < 2 else 1.0 + 2.0 / (count - 1)
+
+    @property
     def untaught(self) -> int:
         """Number of resolved events for which no fold may teach."""
         alone = [k for k in self.folds if not self.teachers(k)]
         return int(np.count_nonzero(np.isin(self.fold[self.block], alone)))
+
+    def fold_of_events(self, count: int) -> Indices:
+        """The fold of each of `count` events as written, -1 for those whose component has no resolved event."""
+        fold = np.full(max(count, int(self.component.max()) + 1), -1, np.int64)
+        fold[self.component[self.event]] = self.fold[self.block]
+        return np.where(self.component < 0, -1, fold[self.component])
 
     def sums(self, lost: Vector) -> Vector:
         """The weighted sum of something over the resolved events of each block."""
@@ -67,17 +88,6 @@ class ResolvedEvents:
     def components(self) -> int:
         """Number of components with resolved events."""
         return len(np.unique(self.component[self.event]))
-
-
-def components_of(problem: Problem) -> Indices:
-    """The component of each event as written, -1 where its truth is settled by logic.
-
-    Events are tied by shared variables, laws, declared variables, conditionals and pins.
-    """
-    tied, given = problem.merged.tied()[: len(problem.merged)], problem.merged.terms.conditionals
-    coordinate = problem.coordinate.astype(np.int64)
-    coordinate[problem.conditional] = given.joint.coordinate[coordinate[problem.conditional]]
-    return np.where(coordinate < 0, -1, tied[coordinate] if len(tied) else -1)
 
 
 def lies_in_time(panel: Panel, problem: Problem) -> bool:

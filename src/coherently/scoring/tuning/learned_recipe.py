@@ -19,24 +19,29 @@ from coherently.errors import MethodError, PanelError
 from coherently.note_log import notes_logged
 from coherently.panel import Panel
 from coherently.panel.weights import with_weights
-from coherently.problem import pose, pose_again, settled, unit_of
+from coherently.problem import components_of, pose, pose_again, settled, unit_of
+from coherently.problem.pool_kinds import OPTIONS, PLAIN_KINDS, pool_words
 from coherently.scoring.candidates import Candidate
 from coherently.scoring.comparison import compare_forecasts
 from coherently.scoring.event_clusters import cluster_labels
+from coherently.scoring.literature import PUBLISHED_FITS, FittedRival, held_out_answers
 from coherently.scoring.scores import NO_OUTCOMES
-from coherently.scoring.tuning.blocks import ResolvedEvents, components_of, lies_in_time, make_blocks
-from coherently.scoring.tuning.judge_skill import judge_losses
+from coherently.scoring.tuning.blocks import ResolvedEvents, lies_in_time, make_blocks
+from coherently.scoring.tuning.judge_lessons import judge_lessons
+from coherently.scoring.tuning.judge_skill import error_weights, judge_losses
 from coherently.scoring.tuning.lines import fitted_line
 from coherently.scoring.tuning.past import what_is_shared, where_scored
 from coherently.scoring.tuning.suspected_ties import suspicion_of
-from coherently.scoring.tuning.trials import LESSON_PLANS, LessonPlan, priors, shares_of
+from coherently.scoring.tuning.trials import LESSON_PLANS, LessonPlan, shares_of
 from coherently.scoring.tuning.tuned import Tuned, how_scored
 from coherently.solve import Exact, Pool, Recipe
 from coherently.solve.budget import asked_budget
-from coherently.solve.methods.judge_factors import log_odds
-from coherently.solve.methods.recipe import BLEND, LINE_CLIP
+from coherently.solve.methods.judge_factors import LINE_CLIP, log_odds
+from coherently.solve.methods.recipe import BLEND
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from coherently.arrays import Indices, Vector
     from coherently.engine import Engine
     from coherently.panel import Progress
@@ -55,18 +60,14 @@ OVERS = ("components", "time")
 STOPPED = "stopped before all recipes were finished: what is learned rests on answers that are not the nearest"
 """What is said of a recipe that was learned in haste."""
 MEANINGS = {
-    "Raw": "the judges' own forecasts",
-    "Linear average": "the weighted mean of the judges' forecasts of each event",
-    "Median": "the weighted median of the judges' forecasts of each event",
-    "Trimmed mean": "the weighted mean without the highest and lowest forecasts of each event",
-    "Log pool": "the mean log-odds of the judges' forecasts of each event",
-    "Normalised average": "the linear average, divided by its sum over each partition",
     "Exact": "the nearest coherent forecasts to the panel's",
     "Default recipe": "the recipe that is used if nothing can be learned",
     "Tuned pool": "the tuned recipe without its coherent step",
     "Tuned recipe": "the recipe that other events teach",
 }
-"""The rows of the scores."""
+"""The rows of the scores after those of the judges and of pools."""
+LAST = 3
+"""Number of rows after those of rivals: the default recipe, the tuned pool, the tuned recipe."""
 
 
 @notes_logged(lambda tuned: tuned.scores.notes)
@@ -76,6 +77,7 @@ def tune(
     history: Panel | None = None,
     over: str | None = None,
     cluster: Clusters | None = None,
+    literature: bool = False,
     weights: Weights | None = None,
     time_limit: float = 60.0,
     progress: Progress | None = None,
@@ -89,15 +91,19 @@ def tune(
     nothing earlier have the default recipe, and so have those with a forecast without a time). That is the default
     where all forecasts have times and components differ in the last of them; elsewhere, and with a `cluster`, folds are
     of "components". `cluster` names events that come true together for reasons that no law states, such as a date or a
-    place, as in `co.compare`: they stay in one fold, and count as one in intervals. Without one, components with a
-    common shock teach each other what nobody could have known; if names or dates suggest that, a note says what the
-    gain is with these kept together.
+    place, as in `co.compare`: they stay in one fold, and count as one in intervals. These are wider than those of
+    `co.compare`, as folds that teach each other share their luck. Without clusters, components with a common shock
+    teach each other what nobody could have known; if names or dates suggest that, a note says what the gain is with
+    these kept together.
 
-    What is tried are the default recipe, the linear average, and pools whose judges count by their past scores and
-    whose log-odds lie on a line, with shrinkage instead of a least number of outcomes; each is scored with the coherent
-    step on folds that did not teach it, and those that cannot be told from the best are blended. If the result scores
-    worse out of fold than the default recipe, that is kept. With `history`, everything is learned from it, and scored
-    on the panel's resolved events, if it has any. `time_limit` is for each recipe that is tried, in seconds. `weights`,
+    What is tried are the default recipe, the linear average, and log pools whose judges count by their past scores, or
+    by errors that they do not share, and whose log-odds lie on a line, with shrinkage instead of a least number of
+    outcomes; each is scored with the coherent step on folds that did not teach it, and blended by that: what is learned
+    has most of the shares if it is better by more than a standard error. If the result scores worse out of fold than
+    the default recipe, that is kept. With `history`, everything is learned from it, and scored on the panel's resolved
+    events, if it has any. With `literature`, the scores have rows of rivals, too, fitted in the same folds: published
+    rules that learn from outcomes (see `co.literature`), and each pool followed by exact. `time_limit` is for each
+    recipe that is tried, in seconds. `weights`,
     `progress`, `cancel` and `engine` are as in `co.aggregate`; what is learned after `cancel` was set rests on answers
     that are not finished, and a note says so.
 
@@ -113,7 +119,7 @@ def tune(
     if over is not None and over not in OVERS:
         raise MethodError(f"over is {over!r}; folds may be made of {' or '.join(OVERS)}")
     panel, said = with_weights(panel, weights)
-    ways = FoldOptions(over, cluster)
+    ways = FoldOptions(over, cluster, literature)
     with opened(engine) as executor:
         budget = asked_budget(progress, cancel, executor)
         if history is None:
@@ -127,10 +133,14 @@ def tune(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldOptions:
-    """What folds are made of, None for the default, and the clusters that stay together, if any were named."""
+    """What folds are made of, None for the default, and the clusters that stay together, if any were named.
+
+    `literature` is whether rivals have rows, too.
+    """
 
     over: str | None = None
     cluster: Clusters | None = None
+    literature: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -138,7 +148,8 @@ class Kitchen:
     """A panel with its resolved events in folds, and what was tried on it.
 
     `label` has the cluster of each event as written, if clusters were named. `values` has the answers of methods that
-    no outcome has touched, `lessons` what folds have taught, and `losses` what that costs on other folds.
+    no outcome has touched, `bare` and `factors` their numbers before the coherent step and their weights of judges;
+    `lessons` is what folds have taught, and `losses` what that costs on other folds.
     """
 
     panel: Panel
@@ -147,10 +158,13 @@ class Kitchen:
     label: Indices | None
     time_limit: float
     budget: Budget
+    literature: bool = False
     values: dict[Recipe | Pool | Exact, Vector] = field(default_factory=dict)
     lessons: dict[tuple[LessonPlan, tuple[int, ...]], Recipe] = field(default_factory=dict)
     losses: dict[tuple[LessonPlan, tuple[int, ...], int], Vector] = field(default_factory=dict)
     parts: dict[int, tuple[Problem, Way]] = field(default_factory=dict)
+    bare: dict[Recipe, Vector] = field(default_factory=dict)
+    factors: list[Vector] = field(default_factory=list)
 
     @staticmethod
     def of(panel: Panel, ways: FoldOptions, time_limit: float, budget: Budget) -> Kitchen:
@@ -173,7 +187,7 @@ class Kitchen:
             raise PanelError(
                 f"all resolved events hang together in one {tied}, so none can be scored with what others teach"
             )
-        return Kitchen(panel, problem, blocks, label, time_limit=time_limit, budget=budget)
+        return Kitchen(panel, problem, blocks, label, time_limit=time_limit, budget=budget, literature=ways.literature)
 
     @property
     def over(self) -> str:
@@ -200,7 +214,11 @@ class Kitchen:
         """The answer of a method, which does not depend on any outcome."""
         if recipe not in self.values:
             own = asked_budget(None, self.budget.cancel, self.budget.engine)
-            self.values[recipe] = recipe.solve(self.problem, own).value
+            if isinstance(recipe, Recipe) and recipe.then is not None and recipe.loss == "brier":
+                again = pose_again(self.problem, self.numbers(recipe))
+                self.values[recipe] = recipe.then.solve(again, own).value
+            else:
+                self.values[recipe] = recipe.solve(self.problem, own).value
             self.budget.progress(min(0.95, len(self.values) / 30))
         return self.values[recipe]
 
@@ -220,11 +238,11 @@ class Kitchen:
             event, truth = blocks.event[among], blocks.outcome[among]
             outcome = np.full(len(self.problem.weight), np.nan)
             outcome[event] = truth
-            judges: tuple[tuple[str, float], ...] = ()
-            if plan.power:
+            weights = error_weights(self.problem, outcome) if plan.by_errors else None
+            if weights is None:
                 weights = judge_losses(self.problem, outcome).weights(plan.power)
-                judges = tuple(zip(self.problem.forecasts.judges, weights.tolist(), strict=True))
-            pool = Recipe(plan.pool, consensus=0.0, judges=judges, then=None)
+            judges = tuple(zip(self.problem.forecasts.judges, weights.tolist(), strict=True))
+            pool = Recipe("log", judges=judges, then=None)
             odds = log_odds(pool.pooled(self.problem)[event], LINE_CLIP)
             exponent, shift = fitted_line(odds, truth, blocks.weight[among], plan.ridge)
             self.lessons[plan, folds] = replace(pool, exponent=exponent, shift=shift)
@@ -261,20 +279,49 @@ class Kitchen:
 
     def learn(self, folds: tuple[int, ...]) -> Recipe:
         """The recipe that some folds teach: a blend of what scores best on each of them if the others teach."""
+        return self.blend(self.shares(folds), folds)
+
+    def shares(self, folds: tuple[int, ...]) -> Vector:
+        """How much each trial counts if only some folds have outcomes: the default, the linear average, the plans."""
         blocks, fixed = self.blocks, (self.default(), self.plain())
         scored = [(k, tuple(j for j in blocks.teachers(k) if j in folds)) for k in folds]
         scored = [(k, others) for k, others in scored if others]
-        rows = [[self.blocks.loss(self.value(one))[self.sample(k)] for k, _ in scored] for one in fixed]
-        rows += [[self.loss(plan, others, k) for k, others in scored] for plan in LESSON_PLANS]
-        losses = np.array([np.concatenate([np.empty(0), *row]) for row in rows])
-        prior = priors(len(fixed), max(int(np.isin(blocks.fold, folds).sum()), 1))
-        share = shares_of(losses, prior).tolist()
+        known = [[self.blocks.loss(self.value(one))[self.sample(k)] for k, _ in scored] for one in fixed]
+        taught = [[self.loss(plan, others, k) for k, others in scored] for plan in LESSON_PLANS]
+        groups = max(int(np.isin(blocks.fold, folds).sum()), 1)
+        return shares_of(_joined_rows(known), _joined_rows(taught), groups)
+
+    def weights(self, share: Vector, folds: tuple[int, ...]) -> Vector:
+        """How much each judge counts in the trials by their shares, as some folds teach them; 1 for a mean judge."""
+        if not self.factors:
+            self.factors.extend(one.factors(self.problem) for one in (self.default(), self.plain()))
+        taught = [self.taught(plan, folds).factors(self.problem) for plan in LESSON_PLANS]
+        return np.asarray(share @ np.stack([*self.factors, *taught]))
+
+    def numbers(self, recipe: Recipe) -> Vector:
+        """The numbers of a recipe before its coherent step; those of trials that need no outcomes are made once."""
+        if recipe.parts:
+            return recipe.recalibrated(recipe.blended([self.numbers(part) for _, part in recipe.parts]))
+        if recipe.judges:
+            return recipe.numbers(self.problem)
+        bare = replace(recipe, then=None)
+        if bare not in self.bare:
+            self.bare[bare] = recipe.numbers(self.problem)
+        return self.bare[bare]
+
+    def blend(self, share: Vector, folds: tuple[int, ...]) -> Recipe:
+        """The trials by their shares, each as some folds teach it."""
+        fixed = (self.default(), self.plain())
         tried = [replace(one, then=None) for one in fixed] + [self.taught(plan, folds) for plan in LESSON_PLANS]
-        parts = tuple((weight, one) for weight, one in zip(share, tried, strict=True) if weight > 0)
+        parts = tuple((weight, one) for weight, one in zip(share.tolist(), tried, strict=True) if weight > 0)
         then = Exact(time_limit=self.time_limit)
         if len(parts) == 1:
             return replace(parts[0][1], then=then)
         return Recipe(BLEND, parts=parts, then=then)
+
+
+def _joined_rows(rows: list[list[Vector]]) -> Vector:
+    return np.array([np.concatenate([np.empty(0), *row]) for row in rows])
 
 
 def _cross_fitted(panel: Panel, ways: FoldOptions, time_limit: float, budget: Budget) -> Tuned:
@@ -282,6 +329,7 @@ def _cross_fitted(panel: Panel, ways: FoldOptions, time_limit: float, budget: Bu
     learned = out_of_fold(kitchen)
     recipe, is_learned = _chosen(kitchen, learned[0])
     tuned = _tuned(kitchen, recipe, learned, kitchen.over, is_learned=is_learned)
+    tuned = replace(tuned, judges=judge_lessons(kitchen, recipe, is_learned=is_learned))
     return _with_notes(tuned, _tie_note(kitchen, learned[0]))
 
 
@@ -318,25 +366,18 @@ def out_of_fold(kitchen: Kitchen) -> tuple[Vector, Vector]:
     Events that no fold can be taught for, and those whose component has no resolved event, have the default recipe.
     """
     blocks, default = kitchen.blocks, kitchen.default()
-    whole, bare = kitchen.value(default).copy(), default.numbers(kitchen.problem)
-    of_event = _fold_of_events(blocks, len(whole))
+    whole, bare = kitchen.value(default).copy(), kitchen.numbers(default)
+    of_event = blocks.fold_of_events(len(whole))
     numbers = bare.copy()
     for k in blocks.folds:
         if blocks.teachers(k):
             here = of_event == k
-            numbers[here] = kitchen.learn(blocks.teachers(k)).numbers(kitchen.problem)[here]
+            numbers[here] = kitchen.numbers(kitchen.learn(blocks.teachers(k)))[here]
     # No component has events in two folds, so that one coherent step does for all of them.
     own = asked_budget(None, kitchen.budget.cancel, kitchen.budget.engine)
     found = Exact(time_limit=kitchen.time_limit).solve(pose_again(kitchen.problem, numbers), own).value
     taught = np.isin(of_event, [k for k in blocks.folds if blocks.teachers(k)])
     return np.where(taught, found, whole), np.where(taught, numbers, bare)
-
-
-def _fold_of_events(blocks: ResolvedEvents, count: int) -> Indices:
-    """The fold of each event as written, -1 for those whose component has no resolved event."""
-    fold = np.full(max(count, int(blocks.component.max()) + 1), -1, np.int64)
-    fold[blocks.component[blocks.event]] = blocks.fold[blocks.block]
-    return np.where(blocks.component < 0, -1, fold[blocks.component])
 
 
 def _from_history(panel: Panel, history: Panel, ways: FoldOptions, time_limit: float, budget: Budget) -> Tuned:
@@ -352,29 +393,56 @@ def _from_history(panel: Panel, history: Panel, ways: FoldOptions, time_limit: f
     plain = settled(panel)
     problem = pose(plain, weight_unit=unit_of(panel.weight))
     blocks, label = make_blocks(plain, problem, by_time=False), cluster_labels(panel, ways.cluster)
-    now = Kitchen(panel, problem, blocks, label, time_limit=time_limit, budget=budget)
+    now = Kitchen(panel, problem, blocks, label, time_limit=time_limit, budget=budget, literature=ways.literature)
     learned = now.value(recipe), recipe.numbers(problem)
     found = _tuned(now, recipe, learned, "history", is_learned=is_learned)
-    return words(found, components=past.blocks.components, events=len(past.blocks.event))
+    judges = judge_lessons(past, recipe, is_learned=is_learned)
+    return words(found, components=past.blocks.components, events=len(past.blocks.event), judges=judges)
+
+
+def _rivals(kitchen: Kitchen) -> Iterator[tuple[Candidate, Vector]]:
+    """Pools followed by exact, and rules of the literature, fitted in the same folds, if they are wanted."""
+    if not kitchen.literature:
+        return
+    then = Exact(time_limit=kitchen.time_limit)
+    for kind in OPTIONS:
+        if kind != "linear":  # which is the row Exact
+            name, meaning = pool_words(kind)
+            yield Candidate(f"{name}, then exact", f"{meaning}; then exact"), kitchen.value(Pool(kind, then=then))
+    rivals = tuple(FittedRival(word, after) for word in PUBLISHED_FITS for after in (None, then))
+    found = held_out_answers(kitchen.panel, kitchen.problem, kitchen.blocks, rivals, budget=kitchen.budget)
+    yield from ((Candidate(one.name, one.meaning), value) for one, value in zip(rivals, found, strict=True))
+
+
+def _by_forecast(panel: Panel, values: list[Vector]) -> Vector:
+    """The judges' own probabilities, then those of methods: one row each, one column per forecast."""
+    return np.stack([panel.probability, *(value[panel.event_index] for value in values)])
 
 
 def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], over: str, *, is_learned: bool) -> Tuned:
     whole, bare = learned
+    kinds = OPTIONS if kitchen.literature else PLAIN_KINDS
     then = Exact(time_limit=kitchen.time_limit)
     exact = kitchen.plain() if kitchen.panel.lower is None else then  # pools take intervals as points
     values = [
-        *(kitchen.value(Pool(kind)) for kind in ("linear", "median", "trimmed", "log", "normalised")),
+        *(kitchen.value(Pool(kind)) for kind in kinds),
         kitchen.value(exact),
         kitchen.value(kitchen.default()),
         bare,
         whole,
     ]
     panel = kitchen.panel
-    forecasts = np.stack([panel.probability, *(value[panel.event_index] for value in values)])
-    rows = tuple(Candidate(name, meaning) for name, meaning in MEANINGS.items())
+    words = [("Raw", "the judges' own forecasts"), *map(pool_words, kinds), *MEANINGS.items()]
+    rows = [Candidate(name, meaning) for name, meaning in words]
+    for candidate, value in _rivals(kitchen):
+        rows.insert(-LAST, candidate)
+        values.insert(-LAST, value)
     kitchen.budget.progress(1.0)
     blocks = kitchen.blocks
-    scores = compare_forecasts(panel, rows, forecasts, label=kitchen.clusters())
+    widening = 1.0 if over == "history" else blocks.widening
+    scores = compare_forecasts(
+        panel, tuple(rows), _by_forecast(panel, values), label=kitchen.clusters(), widening=widening
+    )
     scored, remark = how_scored(over, blocks.untaught, len(blocks.event))
     return Tuned(
         recipe,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.arrays import Mask, Truth
-    from coherently.problem import Loss, Merged, Sides
+    from coherently.problem import Block, Loss, Merged, Sides
     from coherently.solve.budget import Budget
     from coherently.solve.component.answer import Answer
     from coherently.solve.component.objective import Objective, Squares
 
 MOST_WORLDS = 64
 """Maximum number of worlds of a component that is solved in the table: one bit of a word for each."""
+MOST_VARIABLES = 64
+"""Maximum number of variables of a component in the table: one bit of a word for each."""
 MANY = 4_000
 """Minimum number of components for which threads are worth their start."""
 FINISHED = 1e-10
@@ -43,7 +46,7 @@ class ComponentTable:
             merged.weight,
             merged.mean,
             self.tied,
-            block_arrays(space.blocks),
+            block_arrays([_unless_large(block) for block in space.blocks]),
             space.laws.handle(merged.n_variables),
             space.laws.truth.view(np.uint8),
             (_side(given.joint), _side(given.condition), given.weight, given.mean),
@@ -109,3 +112,10 @@ def _barred(merged: Merged) -> NDArray[np.int32]:
         return np.empty(0, np.int32)
     joint, _ = terms.of_intervals()
     return np.concatenate([joint.coordinate, terms.limits.joint.coordinate]).astype(np.int32)
+
+
+def _unless_large(block: Block) -> Block:
+    """The block; one that the table does not look at with one state, as a list of all has the square of its size."""
+    if len(block.variables) <= MOST_VARIABLES:
+        return block
+    return replace(block, listed=np.zeros((1, len(block.variables)), np.uint8))

@@ -31,6 +31,7 @@ from coherently.solve.relaxed.interior import interior_point
 from coherently.solve.relaxed.pairs import Relaxed, fits, solve_pairwise
 from coherently.solve.relaxed.recovered import remark, written
 from coherently.solve.solution import Local, Trace, promised
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
@@ -65,7 +66,7 @@ TUNING = ProjectionTuning()
 
 
 @dataclass(frozen=True, slots=True)
-class AlternatingProjections:
+class AlternatingProjections(Viewed):
     """Projects the forecasts on one group's coherent set after the other.
 
     Without correction this is Table 4 of Predd, Kulkarni, Poor and Osherson (2006): its limit is locally

@@ -16,6 +16,7 @@ from coherently.solve.facts import Promise, Status
 from coherently.solve.measure import distance
 from coherently.solve.methods.moves import plan, terms_of
 from coherently.solve.solution import Global, Worlds
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,7 @@ TUNING = AnnealingTuning()
 
 
 @dataclass(frozen=True, slots=True)
-class Annealing:
+class Annealing(Viewed):
     """Flips bits of equally likely worlds until they fit the forecasts (SAPA; Osherson and Vardi 2006).
 
     An event's probability is its share of the `columns` worlds, so the answer is globally coherent whatever the

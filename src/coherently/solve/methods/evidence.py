@@ -16,6 +16,7 @@ from coherently.solve.budget import Budget
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance
 from coherently.solve.solution import Component, Global, Worlds
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,7 @@ CHUNK = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class DempsterShafer:
+class DempsterShafer(Viewed):
     r"""Treats each forecast as evidence, combines it by Dempster's rule and answers with pignistic probabilities.
 
     A forecast p of E with reliability r puts the mass r p on E, r (1 - p) on ~E, and leaves the rest open. The rule is

@@ -18,6 +18,7 @@ from coherently.solve.component.objective import goal_of
 from coherently.solve.facts import Proof, Status
 from coherently.solve.measure import UNMOVED
 from coherently.solve.solution import Global, promised
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +43,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
+class Exact(Viewed):
     """Finds the coherent forecasts that are nearest to the panel's: the problem CAP of the paper, solved.
 
     The answer of each independent component is a mixture of possible worlds, which grows as long as a world brings it

@@ -24,7 +24,7 @@ CLIP = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reports:
+class MergedReports:
     """The form (z(x) - centre)' precision (z(x) - centre), where x are the probabilities of some coordinates.
 
     z is x itself, or its log-odds; `precision` is a matrix, or its diagonal.
@@ -68,7 +68,7 @@ def to_scale(p: Vector, *, log_odds: bool) -> Vector:
     return odds
 
 
-def merge_reports(problem: Problem, method: Lindley) -> Reports:
+def merge_reports(problem: Problem, method: Lindley) -> MergedReports:
     """Merge the forecasts of each event, and of its complement: precisions add up."""
     log_odds, covariance = method.scale == "log-odds", read_covariance(method.covariance)
     z = to_scale(problem.turned(), log_odds=log_odds)
@@ -84,9 +84,9 @@ def merge_reports(problem: Problem, method: Lindley) -> Reports:
     diagonal = precision if precision.ndim == 1 else np.diag(precision)
     told = np.flatnonzero(diagonal > 0)
     if precision.ndim == 1:
-        return Reports(told, pull[told] / precision[told], precision[told], log_odds)
+        return MergedReports(told, pull[told] / precision[told], precision[told], log_odds)
     some = precision[np.ix_(told, told)]
-    return Reports(told, _solve(some, pull[told]), some, log_odds)
+    return MergedReports(told, _solve(some, pull[told]), some, log_odds)
 
 
 def _by_judges(problem: Problem, z: Vector, covariance: Vector) -> tuple[Vector, Vector]:

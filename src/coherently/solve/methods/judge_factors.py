@@ -1,20 +1,30 @@
-"""How much each judge of a problem counts in a pool: by a list of names, and by agreement with the other judges."""
+"""How much each judge of a problem counts in a pool: by a list of names, by agreement, by a common signal."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.problem import components_of
 from coherently.solve.methods.averages import weighted_median
 
 if TYPE_CHECKING:
-    from coherently.arrays import Vector
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.problem import Problem
 
 SHRINK = 10.0
-"""Number of forecasts at the panel's mean distance that is added to those of each judge."""
+"""Number of forecasts like the panel's mean that is added to those of each judge."""
+NEAREST, LINE_CLIP = 1e-3, 0.01
+"""The probabilities to which the numbers of parts are clipped before their log-odds are averaged, and pools, at most,
+before they are recalibrated."""
+FEW = 3.0
+"""Weights by signal from n components have the power (n - 1) / (n + 3) of what they would have from many."""
+LEAST_SIGNAL = 0.02
+"""Minimum sensitivity of a judge to what the others say: nobody counts against what they say."""
+MOST_ROUNDS, CLOSE = 100, 1e-6
+"""Maximum number of rounds in which weights and the common signal find each other, and the change that ends them."""
 
 
 def log_odds(p: Vector, clip: float) -> Vector:
@@ -57,6 +67,94 @@ def consensus_factors(problem: Problem, power: float, clip: float) -> Vector:
     distance = (sums + SHRINK * mean) / (number + SHRINK)
     factor: Vector = (np.median(distance) / distance) ** power
     return factor
+
+
+def signal_factors(problem: Problem, clip: float) -> Vector:
+    r"""The more of what judges have in common a judge's forecasts carry, and the less else, the more the judge counts.
+
+    One factor, as in the theory of cultural consensus (Batchelder and Romney 1988, Test theory without an answer key,
+    Psychometrika 53): the log-odds of judge j about event i are $z = s_j t_i + e$ with a variance $v_j$ of e, and
+    $w_j = s_j / v_j$ is the weight of the best linear guess of t. The $t_i$ that a judge is held against is the mean of
+    the *other* judges with these weights, so the two are found in turns; a judge who repeats a forecast gains nothing.
+    s and v are shrunk to the panel's by ten forecasts. Forecasts that hang together show agreement once: from n
+    components, $w_j$ has the power (n - 1) / (n + 3), relative to the median judge. Bold judges are not punished for
+    being far from a timid median, as they are by `consensus_factors`.
+    """
+    told = _JudgeOdds.of(problem, clip)
+    factor = np.ones(len(problem.forecasts.judges))
+    if not told.odds.any():
+        return factor
+    power = _powers(told, problem)
+    for _ in range(MOST_ROUNDS):
+        found = told.signal_weights(factor)
+        found = (found / np.median(found[told.judge_is_there])) ** power
+        change = float(np.abs(np.log(found / factor)).max())
+        factor = np.sqrt(factor * found)
+        if change < CLOSE:
+            break
+    return factor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _JudgeOdds:
+    """The mean log-odds of each judge for each unit that the judge answered: `judge`, `unit` and `odds` of each."""
+
+    judge: Indices
+    unit: Indices
+    odds: Vector
+    judges: int
+    units: int
+
+    @staticmethod
+    def of(problem: Problem, clip: float) -> _JudgeOdds:
+        given, judges, units = problem.forecasts, len(problem.forecasts.judges), len(problem.weight)
+        told = given.weight > 0
+        key, place = np.unique(given.judge[told].astype(np.int64) * units + given.unit[told], return_inverse=True)
+        weight, odds = given.weight[told], log_odds(given.probability[told], clip)
+        place = place.ravel()
+        mean = np.bincount(place, weight * odds, len(key)) / np.bincount(place, weight, len(key))
+        return _JudgeOdds(key // max(units, 1), key % max(units, 1), mean, judges=judges, units=units)
+
+    @property
+    def judge_is_there(self) -> Mask:
+        """Which judges answered anything."""
+        return np.bincount(self.judge, minlength=self.judges) > 0
+
+    def signal_weights(self, factor: Vector) -> Vector:
+        """The s / v of each judge, held against the others with the factors that they have now."""
+        judge, unit, odds, weight = self.judge, self.unit, self.odds, factor[self.judge]
+        total = np.bincount(unit, weight, self.units)[unit]
+        rest = total - weight
+        shared = rest > 1e-9 * total  # whether anyone else answered
+        sums = np.bincount(unit, weight * odds, self.units)[unit] - weight * odds
+        signal = np.divide(sums, rest, out=np.zeros(len(odds)), where=shared)
+        square, cross = signal**2, signal * odds
+        many = max(int(shared.sum()), 1)
+        spread = float(square.sum()) / many
+        if not spread > 0:
+            return np.ones(self.judges)
+        common = float(cross.sum()) / float(square.sum())
+        slope = (np.bincount(judge, cross, self.judges) + SHRINK * common * spread) / (
+            np.bincount(judge, square, self.judges) + SHRINK * spread
+        )
+        apart = np.where(shared, np.square(odds - slope[judge] * signal), 0.0)
+        mean = float(apart.sum()) / many
+        if not mean > 0:
+            return np.ones(self.judges)
+        variance = (np.bincount(judge, apart, self.judges) + SHRINK * mean) / (
+            np.bincount(judge, shared, self.judges) + SHRINK
+        )
+        found: Vector = np.maximum(slope, LEAST_SIGNAL) / variance
+        return found
+
+
+def _powers(told: _JudgeOdds, problem: Problem) -> Vector:
+    """(n - 1) / (n + 3) for each judge, who answered in n components."""
+    component = components_of(problem)[told.unit]
+    pairs = np.unique(told.judge * (told.units + 1) + component + 1)
+    number = np.bincount(pairs // (told.units + 1), minlength=told.judges)
+    found: Vector = np.maximum(number - 1.0, 0.0) / (number + FEW)
+    return found
 
 
 def reweighted(problem: Problem, factor: Vector) -> Problem:

@@ -17,9 +17,10 @@ from coherently.solve.component.metric import Metric, NearestByMetric
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance, probabilities
 from coherently.solve.methods.exact import Exact
-from coherently.solve.methods.gaussian import Reports, merge_reports
+from coherently.solve.methods.gaussian import MergedReports, merge_reports
 from coherently.solve.solution import Component, Global, Worlds
 from coherently.solve.worlds.oracle import Oracle
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from coherently.solve.component.metric import Nearby
@@ -35,7 +36,7 @@ LEAST = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lindley:
+class Lindley(Viewed):
     r"""Treats forecasts q as coherent probabilities x with Gaussian errors of covariance S, and finds the likeliest x.
 
     $$\min_x\ (q - x)' S^{-1} (q - x) + (x - \pi)' V^{-1} (x - \pi) \quad \text{over coherent } x$$
@@ -117,7 +118,7 @@ class Lindley:
             found = _by_log_odds(search, reports, budget)
         return _by_precision(problem, self._solution(problem, found, in_time=not budget.is_late()))
 
-    def _weighted(self, problem: Problem, reports: Reports, budget: Budget | None) -> Global:
+    def _weighted(self, problem: Problem, reports: MergedReports, budget: Budget | None) -> Global:
         """Independent errors are weights, and the problem is that of the exact method."""
         merged = problem.merged
         weight, mean = np.zeros(len(merged)), np.full(len(merged), np.nan)
@@ -170,7 +171,7 @@ def _by_precision(problem: Problem, found: Global) -> Global:
     return replace(found, components=found.in_weights(1.0 / problem.weight_unit).components)
 
 
-def _by_log_odds(search: NearestByMetric, reports: Reports, budget: Budget) -> Nearby:
+def _by_log_odds(search: NearestByMetric, reports: MergedReports, budget: Budget) -> Nearby:
     """Gauss-Newton: step towards the nearest coherent point of the linearised problem, as far as that improves.
 
     A point that is proved to be nearest takes longer, and is the aim only where no other one improves.
@@ -193,7 +194,7 @@ def _by_log_odds(search: NearestByMetric, reports: Reports, budget: Budget) -> N
     return replace(found, objective=lost, bound=0.0, proof=Proof.NOT_CONVEX, interrupted=budget.is_stopped)
 
 
-def _improved(reports: Reports, one: Nearby, other: Nearby) -> Nearby | None:
+def _improved(reports: MergedReports, one: Nearby, other: Nearby) -> Nearby | None:
     """The mixture of two mixtures with the largest of the shares 1, 1/2, 1/4 ... of the other that improves the one."""
     lost, share = reports.distance(one.x), 1.0
     while reports.distance(x := (1 - share) * one.x + share * other.x) >= lost:

@@ -24,6 +24,7 @@ from coherently.solve.methods.averages import (
     weighted_median,
 )
 from coherently.solve.solution import Averages, Local, Method, Solution
+from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ PARTITIONED = ("normalised", "power", "shin")
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(Viewed):
     r"""Averages each event as written on its own, p and ~p apart, by weight.
 
     With weights that sum to 1 and log-odds $l(p) = \ln p/(1-p)$, the kinds are
@@ -171,7 +172,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class LinearAverage:
+class LinearAverage(Viewed):
     """The weighted mean of the forecasts of each event as written, p and ~p apart: the pool that everybody knows.
 
     Averages of incoherent or partial forecasts are in general incoherent (Predd, Kulkarni, Poor and

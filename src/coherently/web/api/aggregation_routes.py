@@ -155,9 +155,14 @@ def export_archive(bench: Bench, caller: Facilitating, panel: PanelId) -> Respon
     return _download(imports.export_archive(bench, caller, panel), ARCHIVE, "panel.zip")
 
 
+WORKBOOKS = {
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "panel.xlsx",
+    "application/vnd.oasis.opendocument.spreadsheet": "panel.ods",
+}
+"""Types of workbooks, and names for their files."""
 IMPORTED = {
     "required": True,
-    "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in (CSV, ARCHIVE)},
+    "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in (CSV, *WORKBOOKS, ARCHIVE)},
 }
 
 
@@ -169,14 +174,15 @@ async def import_panel(
     calculator: Calculating,
     title: Annotated[Title, Query(description="Title of the panel of a CSV.")] = "Imported panel",
 ) -> PanelView:
-    """Make a panel of a CSV of forecasts (judge, event, probability) or of an archive."""
+    """Make a panel of a table of forecasts, CSV or a workbook, or of an archive."""
     from starlette.concurrency import run_in_threadpool
 
     kind = content_type(request)
     data = await request.body()
     if kind == ARCHIVE:
         return await run_in_threadpool(imports.import_archive, bench, caller, data)
-    if kind != CSV:
-        raise unknown_kind(kind, f"{CSV} or {ARCHIVE}")
-    table = await run_in_threadpool(calculator.call, imports.read_table_bytes, data)
+    if kind != CSV and kind not in WORKBOOKS:
+        raise unknown_kind(kind, f"{', '.join([CSV, *WORKBOOKS])} or {ARCHIVE}")
+    name = WORKBOOKS.get(kind, "panel.csv")
+    table = await run_in_threadpool(calculator.call, imports.read_table_bytes, data, name, {})
     return await run_in_threadpool(imports.import_table, bench, caller, table, title)

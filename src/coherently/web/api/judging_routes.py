@@ -6,10 +6,22 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from coherently.web.api.dependencies import AsOf, Bench, Facilitating, JudgeId, Key, Limit, PanelId, json_only
+from coherently.web.api.dependencies import (
+    AsOf,
+    Bench,
+    CommentId,
+    Facilitating,
+    JudgeId,
+    Key,
+    Limit,
+    PanelId,
+    ReasonKey,
+    json_only,
+)
 from coherently.web.operations import answer_operations as answers
-from coherently.web.operations import boards, invitations
+from coherently.web.operations import boards, discussions, invitations
 from coherently.web.shapes.board_shapes import BoardView
+from coherently.web.shapes.discussion_shapes import MoveList, ReasonList, ReasonView
 from coherently.web.shapes.judging_shapes import (
     CommentDraft,
     CommentList,
@@ -121,8 +133,44 @@ def list_comments(bench: Bench, caller: Facilitating, panel: PanelId) -> Comment
 def add_comment(
     bench: Bench, caller: Facilitating, panel: PanelId, draft: CommentDraft, key: Key = None
 ) -> CommentView:
-    """Comment as the facilitator."""
+    """Comment as the facilitator, or reply to a reason."""
     return answers.add_comment(bench, caller, panel, draft, key=key)
+
+
+@router.put("/comments/{comment}/hidden", tags=["comments"], status_code=204)
+def hide_comment(bench: Bench, caller: Facilitating, panel: PanelId, comment: CommentId) -> None:
+    """Let judges see a comment or a reply no longer."""
+    discussions.moderate_comment(bench, caller, panel, comment, hidden=True)
+
+
+@router.delete("/comments/{comment}/hidden", tags=["comments"], status_code=204)
+def show_comment(bench: Bench, caller: Facilitating, panel: PanelId, comment: CommentId) -> None:
+    """Let judges see a comment or a reply again."""
+    discussions.moderate_comment(bench, caller, panel, comment, hidden=False)
+
+
+@router.get("/reasons", tags=["comments"])
+def list_reasons(bench: Bench, caller: Facilitating, panel: PanelId) -> ReasonList:
+    """List the reasons beside the answers that stand, with names and replies, without numbers."""
+    return discussions.list_reasons(bench, caller, panel)
+
+
+@router.put("/reasons/{reason}/hidden", tags=["comments"])
+def hide_reason(bench: Bench, caller: Facilitating, panel: PanelId, reason: ReasonKey) -> ReasonView:
+    """Let the other judges see a reason no longer."""
+    return discussions.moderate_reason(bench, caller, panel, reason, hidden=True)
+
+
+@router.delete("/reasons/{reason}/hidden", tags=["comments"])
+def show_reason(bench: Bench, caller: Facilitating, panel: PanelId, reason: ReasonKey) -> ReasonView:
+    """Let the other judges see a reason again."""
+    return discussions.moderate_reason(bench, caller, panel, reason, hidden=False)
+
+
+@router.get("/moves", tags=["rounds"])
+def list_moves(bench: Bench, caller: Facilitating, panel: PanelId) -> MoveList:
+    """Show what the last revision moved, without names, once it is closed."""
+    return discussions.list_moves(bench, caller, panel)
 
 
 @router.get("/board", tags=["panels"])

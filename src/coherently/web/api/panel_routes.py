@@ -8,16 +8,19 @@ from fastapi import APIRouter, Depends, Query
 
 from coherently.web.api.dependencies import Bench, Facilitating, Key, LawId, Limit, PanelId, QuestionId, json_only
 from coherently.web.operations import panel_operations as panels
-from coherently.web.operations import questions
+from coherently.web.operations import question_edits, questions
 from coherently.web.shapes.board_shapes import ReadingView
 from coherently.web.shapes.panel_shapes import (
     LawDraft,
     LawList,
     LawView,
+    LooseNameList,
+    NameDraft,
     PanelDraft,
     PanelEdit,
     PanelList,
     PanelView,
+    PlaceDraft,
     QuestionDraft,
     QuestionEdit,
     QuestionList,
@@ -49,7 +52,7 @@ def get_panel(bench: Bench, caller: Facilitating, panel: PanelId) -> PanelView:
 
 @router.patch("/panels/{panel}", tags=["panels"])
 def edit_panel(bench: Bench, caller: Facilitating, panel: PanelId, edit: PanelEdit) -> PanelView:
-    """Change title or description."""
+    """Change title, description or tag."""
     return panels.edit_panel(bench, caller, panel, edit)
 
 
@@ -57,6 +60,30 @@ def edit_panel(bench: Bench, caller: Facilitating, panel: PanelId, edit: PanelEd
 def delete_panel(bench: Bench, caller: Facilitating, panel: PanelId) -> None:
     """Delete a panel; the links of its judges end."""
     panels.delete_panel(bench, caller, panel)
+
+
+@router.post("/panels/{panel}/restore", tags=["panels"])
+def restore_panel(bench: Bench, caller: Facilitating, panel: PanelId) -> PanelView:
+    """Show a panel again that was deleted."""
+    return panels.restore_panel(bench, caller, panel)
+
+
+@router.post("/panels/{panel}/copy", tags=["panels"], status_code=201)
+def copy_panel(bench: Bench, caller: Facilitating, panel: PanelId, draft: PanelDraft) -> PanelView:
+    """Make a panel with the same questions and laws, without judges and answers."""
+    return panels.copy_panel(bench, caller, panel, draft)
+
+
+@router.get("/panels/{panel}/names", tags=["questions"])
+def list_loose_names(bench: Bench, caller: Facilitating, panel: PanelId) -> LooseNameList:
+    """List names that one question alone uses, and no law: they may be slips."""
+    return question_edits.list_loose_names(bench, caller, panel)
+
+
+@router.post("/panels/{panel}/names", tags=["questions"])
+def keep_name(bench: Bench, caller: Facilitating, panel: PanelId, draft: NameDraft) -> LooseNameList:
+    """Keep a name although nothing else uses it."""
+    return question_edits.keep_name(bench, caller, panel, draft.name)
 
 
 @router.get("/panels/{panel}/questions", tags=["questions"])
@@ -77,8 +104,28 @@ def add_question(
 def edit_question(
     bench: Bench, caller: Facilitating, panel: PanelId, question: QuestionId, edit: QuestionEdit
 ) -> QuestionView:
-    """Change the words of a question."""
-    return questions.edit_question(bench, caller, panel, question, edit=edit)
+    """Change words and formulas of a question; a formula that somebody has answered stays."""
+    return question_edits.edit_question(bench, caller, panel, question, edit=edit)
+
+
+@router.post("/panels/{panel}/questions/{question}/place", tags=["questions"])
+def move_question(
+    bench: Bench, caller: Facilitating, panel: PanelId, question: QuestionId, draft: PlaceDraft
+) -> QuestionView:
+    """Put a question at another place; the others close up."""
+    return question_edits.move_question(bench, caller, panel, question, draft=draft)
+
+
+@router.post("/panels/{panel}/questions/{question}/copy", tags=["questions"], status_code=201)
+def copy_question(bench: Bench, caller: Facilitating, panel: PanelId, question: QuestionId) -> QuestionView:
+    """Ask the same once more, right after it."""
+    return question_edits.copy_question(bench, caller, panel, question)
+
+
+@router.post("/panels/{panel}/questions/{question}/restore", tags=["questions"])
+def restore_question(bench: Bench, caller: Facilitating, panel: PanelId, question: QuestionId) -> QuestionView:
+    """Ask a question again that was withdrawn."""
+    return question_edits.restore_question(bench, caller, panel, question)
 
 
 @router.delete("/panels/{panel}/questions/{question}", tags=["questions"], status_code=204)

@@ -6,8 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
 
-from coherently.web.api.dependencies import Bench, Judging, Key, json_only
-from coherently.web.operations import sheets
+from coherently.web.api.dependencies import Bench, Judging, Key, ReasonKey, json_only
+from coherently.web.operations import closings, discussions, sheets
+from coherently.web.shapes.closing_shapes import ClosingView
+from coherently.web.shapes.discussion_shapes import MindDraft, VoiceView
 from coherently.web.shapes.judging_shapes import CommentDraft, CommentList, CommentView
 from coherently.web.shapes.sheet_shapes import (
     AnswerBatch,
@@ -74,5 +76,23 @@ def list_comments(bench: Bench, caller: Judging) -> CommentList:
 
 @router.post("/comments", status_code=201)
 def add_comment(bench: Bench, caller: Judging, draft: CommentDraft, key: Key = None) -> CommentView:
-    """Comment as a judge."""
+    """Comment as a judge, or reply to a reason."""
     return sheets.add_sheet_comment(bench, caller, draft, key)
+
+
+@router.post("/minds")
+def change_mind(bench: Bench, caller: Judging, draft: MindDraft) -> VoiceView:
+    """Say that a reason changed the judge's mind."""
+    return discussions.change_mind(bench, caller, draft)
+
+
+@router.delete("/minds/{reason}")
+def take_mind_back(bench: Bench, caller: Judging, reason: ReasonKey) -> VoiceView:
+    """Say that it did not after all."""
+    return discussions.change_mind(bench, caller, MindDraft(reason=reason), changed=False)
+
+
+@router.get("/closing")
+def get_closing(bench: Bench, caller: Judging) -> ClosingView:
+    """Show the panel's result beside the judge's own numbers, once the panel is closed."""
+    return closings.get_closing(bench, caller)

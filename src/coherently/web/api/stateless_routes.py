@@ -1,4 +1,4 @@
-"""Calls without a store, for platforms that keep their own: check, aggregate, bounds, score, compare, tune, verify."""
+"""Calls without a store, for platforms that keep their own: a whole panel in, a record out."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from coherently.web.shapes.stateless_shapes import (
     CheckDraft,
     CompareAnswer,
     CompareDraft,
+    InfluenceAnswer,
+    InfluenceDraft,
     ScoreAnswer,
     ScoreDraft,
     TuneAnswer,
     TuneDraft,
     VerifyAnswer,
     VerifyDraft,
+    WhyAnswer,
+    WhyDraft,
 )
 
 router = APIRouter(tags=["stateless"], dependencies=[Depends(json_only), Depends(this_machine_or_account)])
@@ -36,6 +40,18 @@ def check(draft: CheckDraft, calculator: Calculating) -> CheckAnswer:
 def aggregate(draft: AggregateDraft, calculator: Calculating) -> AggregateAnswer:
     """Make forecasts coherent; nothing is saved."""
     return calculator.call(stateless.aggregate_forecasts, draft)
+
+
+@router.post("/influence")
+def influence(draft: InfluenceDraft, calculator: Calculating) -> InfluenceAnswer:
+    """Say what each judge, question and law moves; nothing is saved."""
+    return calculator.call(stateless.find_influence, draft)
+
+
+@router.post("/why")
+def why(draft: WhyDraft, calculator: Calculating) -> WhyAnswer:
+    """Say why an event has its probability; nothing is saved."""
+    return calculator.call(stateless.explain_event, draft)
 
 
 @router.post("/bounds")

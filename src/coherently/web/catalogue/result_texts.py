@@ -12,7 +12,8 @@ DISCUSSION: dict[str, Text] = {
     "already see them.",
     "talk.lead.discussion": "Judges read each other’s reasons and comments{numbers}. No judge sees who gave which number.",
     "talk.lead.numbers": ", and each other’s numbers without names",
-    "talk.lead.revision": "The discussion is over; everybody may change their answers, in private.",
+    "talk.lead.revision": "Judges read, reply and change their answers in private{numbers}. What moved is shown once the "
+    "round is closed.",
     "talk.lead.closed": "What was said before the panel was closed.",
     "talk.panel": "About the whole panel",
     "talk.panel.label": "Say something about the whole panel",
@@ -27,6 +28,26 @@ DISCUSSION: dict[str, Text] = {
     "talk.foot.hidden": "The numbers are hidden; reasons and comments are open once round 1 is closed.",
     "talk.foot.shown": "Reasons and comments are open once round 1 is closed; numbers have no names.",
     "talk.said": "Your comment is there.",
+    "talk.minds": ("changed {count} mind", "changed {count} minds"),
+    "talk.reply": "reply",
+    "talk.answer": "Reply",
+    "talk.answer.label": "Reply to the reason of {name}",
+    "talk.hide": "Hide",
+    "talk.hide.label": "Hide what {name} said from the judges",
+    "talk.show": "Show again",
+    "talk.show.label": "Show the judges again what {name} said",
+    "talk.hidden": "The judges do not see it any more.",
+    "talk.shown": "The judges see it again.",
+    "talk.is_hidden": "hidden from the judges",
+    "talk.numbers.hidden": "Judges read reasons only.",
+    "talk.numbers.shown": "Judges see each other’s numbers of the closed round as dots without names, where three or more "
+    "answered.",
+    "talk.move": (
+        "{count} judge changed it; the middle went from {before} to {after}.",
+        "{count} judges changed it; the middle went from {before} to {after}.",
+    ),
+    "talk.move.later": "What moved is shown once the round is closed.",
+    "talk.still": "Nobody changed it.",
 }
 
 RESULTS: dict[str, Text] = {
@@ -49,6 +70,7 @@ RESULTS: dict[str, Text] = {
     "results.read": "Read the report",
     "results.archive": "Whole panel as one archive",
     "results.archive.later": "The archive has names, and is there once the round is closed.",
+    "results.later": "While a round is open, its numbers go into no file and no version: one could tell whose they are.",
     "results.version": "Version",
     "results.newest": ", newest",
     "results.show": "Show",
@@ -129,10 +151,8 @@ RESULTS: dict[str, Text] = {
     "recipe.bolder": "Log odds made bolder, then coherent",
     "again.title": "Make it anew",
     "again.first": "Make the aggregate",
-    "again.words.first": "With the answers as they are now, whatever the round. While a round is open, judges have "
-    "made-up names in it.",
-    "again.words": "A new version with the answers as they are now. Earlier versions stay. While a round is open, judges "
-    "have made-up names in it.",
+    "again.words.first": "With the answers as they are now.",
+    "again.words": "A new version with the answers as they are now. Earlier versions stay.",
     "again.method": "Method",
     "again.note": "Note (may stay empty)",
     "again.do": "Make the aggregate",

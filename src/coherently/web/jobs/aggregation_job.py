@@ -65,7 +65,7 @@ def make(
     if cancel.is_set():
         return None
     tell(0.9, "Writing the report")
-    origin = Origin(options.get("title"), now_text()[:16].replace("T", " ") + " UTC", EXPORTED)
+    origin = Origin(made=now_text()[:16].replace("T", " ") + " UTC", panel_code=EXPORTED, title=options.get("title"))
     return Made(_kept(dossier, result, inputs, write_dossier(dossier, origin)), _summary(dossier, result))
 
 

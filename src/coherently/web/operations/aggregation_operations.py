@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel
-from coherently.web.operations.privacy import privacy_of, shown_names, veil_of
+from coherently.web.operations.privacy import privacy_of, refuse_private
 from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.aggregation_shapes import (
     AccuracyView,
@@ -66,7 +66,8 @@ def _check_queue(bench: Workbench, panel: str) -> None:
 def panel_inputs(bench: Workbench, panel: str, as_of: str | None = None) -> dict[str, Any]:
     """The answers, laws and outcomes of a panel in plain values, from one moment.
 
-    Judges whose numbers are private get made-up names; rows are then in the order of questions, which tells nothing.
+    While numbers of an open round are among them this is refused: who answered what is known, so that made-up names
+    would not hide whose they are.
     """
 
     def action() -> dict[str, Any]:
@@ -79,11 +80,8 @@ def panel_inputs(bench: Workbench, panel: str, as_of: str | None = None) -> dict
             for each in store.forecasts.latest(panel, as_of=as_of)
             if each.probability is not None and each.event in events
         ]
-        private = veil_of(records, privacy_of(bench, panel)).judges
-        names = shown_names({judge.id: judge.name for judge in store.judges.list(panel)}, private)
-        if private:
-            place = {event: i for i, event in enumerate(events)}
-            records.sort(key=lambda each: (place[each.event], names[each.judge]))
+        refuse_private(records, privacy_of(bench, panel))
+        names = {judge.id: judge.name for judge in store.judges.list(panel)}
         declared = [question.declaration for question in questions if question.declaration is not None]
         return {
             "forecasts": [

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coherently.web.access.request_keys import only_once
+from coherently.web.operations.discussions import find_reason
 from coherently.web.operations.open_panels import open_panel
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.privacy import privacy_of
@@ -173,21 +174,27 @@ def _check_related(panel: Panel, text: str) -> None:
 
 
 def list_comments(bench: Workbench, caller: AccountCaller, panel: str) -> CommentList:
-    """All comments, with the names of those who wrote them."""
+    """All comments but replies to reasons, with the names of those who wrote them."""
     own_panel(bench, caller, panel)
     names = {record.id: record.name for record in bench.store.judges.list(panel)}
-    found = bench.store.comments.list(panel)
+    found = [each for each in bench.store.comments.list(panel) if each.about is None]
     return CommentList(comments=[view_comment(each, names.get(each.judge or "")) for each in found])
 
 
 def add_comment(
     bench: Workbench, caller: AccountCaller, panel: str, draft: CommentDraft, key: str | None = None
 ) -> CommentView:
-    """Comment as the facilitator."""
+    """Comment as the facilitator, or reply to a reason."""
     own_panel(bench, caller, panel)
+    if bench.store.rounds.current(panel).phase == "closed":
+        raise RefusedError(409, "round-closed", "The panel is closed, so that nothing more is said.")
+    about, question = None, draft.question
+    if draft.reason is not None:
+        found = find_reason(bench, panel, draft.reason)
+        about, question = found.author, found.question
 
     def action() -> CommentView:
-        return view_comment(bench.store.comments.add(panel, draft.text, question=draft.question), None)
+        return view_comment(bench.store.comments.add(panel, draft.text, None, question, about), None)
 
     return only_once(bench, caller, f"comments {panel}", key, draft=draft, action=action)
 
@@ -205,4 +212,5 @@ def view_outcome(record: OutcomeRecord) -> OutcomeView:
 def view_comment(record: CommentRecord, author: str | None, reader: str | None = None) -> CommentView:
     """A comment as it is answered to a reader: a judge, or the facilitator, who is None."""
     written_by = "facilitator" if record.judge is None else author
-    return CommentView.of(record, author=written_by, mine=record.judge == reader)
+    hidden = record.hidden_at is not None
+    return CommentView.of(record, author=written_by, mine=record.judge == reader, hidden=hidden)

@@ -61,7 +61,7 @@ def laws_in_doubt(bench: Workbench, caller: AccountCaller, panel: str, board: Bo
     for record, clash in meant:
         events = tuple(clash["events"])
         own = tuple(each for each in answers.get(record.judge, []) if each.event in events)
-        law = _blamed(setting, tuple(laws.values()), own)
+        law = blamed_law(setting, tuple(laws.values()), own)
         if law is not None and record.time <= kept.get(law, ""):
             continue
         sentence = "" if record.judge in board.hidden else record.sentence
@@ -89,7 +89,7 @@ def _standing(board: BoardView, record: MeantRecord) -> Mapping[str, Any] | None
 
 
 @lru_cache(maxsize=200)
-def _blamed(setting: SheetSetting, laws: tuple[LawRecord, ...], answers: tuple[Answered, ...]) -> str | None:
+def blamed_law(setting: SheetSetting, laws: tuple[LawRecord, ...], answers: tuple[Answered, ...]) -> str | None:
     """The law without which the answers would fit together."""
     texts = " ".join(item.event for item in setting.items if item.id in {each.event for each in answers})
     words = set(re.findall(r"\w+", texts))

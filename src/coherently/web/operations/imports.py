@@ -1,11 +1,12 @@
-"""A panel from a file: a CSV of forecasts, or an archive of a panel."""
+"""A panel from a file: a table of forecasts as people have it, or an archive of a panel."""
 
 from __future__ import annotations
 
+import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coherently.web import sizes
 from coherently.web.operations.panel_operations import own_panel, view_panel
@@ -14,6 +15,10 @@ from coherently.web.operations.questions import check_meaning, setting_of
 from coherently.web.refusals import RefusedError, too_many
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coherently.panel import Panel
+    from coherently.panel.worksheets import TableReading
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.panel_shapes import PanelView
@@ -21,24 +26,68 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """What a table says: judges, texts of events, and a row (judge, event, probability) per forecast, by number."""
+    """What a table says: judges, texts of events, and a row (judge, event, probability) per forecast, by number.
+
+    `titles` are the events as people wrote them, `reasons` what a comment says beside a forecast, by judge and event,
+    `notes` and `reading` how the file was read.
+    """
 
     judges: tuple[str, ...]
     events: tuple[str, ...]
     rows: tuple[tuple[int, int, float], ...]
+    titles: tuple[str, ...] = ()
+    reasons: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    reading: TableReading | None = None
+
+    def title(self, event: int) -> str:
+        """What an event is called, by its number."""
+        return self.titles[event] if self.titles else self.events[event]
 
 
-def read_table_bytes(data: bytes, _seconds: float) -> ReadTable:
-    """Read a CSV; this runs in a process of its own, with limits of its own."""
+def file_name(sent: str) -> str:
+    """The name of a file that somebody sent, without folders and odd characters."""
+    return re.sub(r"[^\w.()+ -]", "_", sent.replace("\\", "/").rsplit("/", 1)[-1])[-100:].strip() or "panel.csv"
+
+
+def read_table_bytes(data: bytes, name: str, said: Mapping[str, Any], _seconds: float) -> ReadTable:
+    """Read a file; this runs in a process of its own, with limits of its own. `said` are options of `read_panel`."""
     from coherently.panel import read_panel
 
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "panel.csv"
+        file = Path(folder) / file_name(name)
         file.write_bytes(data)
         try:
-            panel = read_panel(file)
+            panel = read_panel(file, **said)
         except RecursionError:
             raise RefusedError(422, "not-usable", "The table cannot be read.") from None
+    _check_usable(panel)
+    places = zip(panel.judge_index.tolist(), panel.event_index.tolist(), panel.probability.tolist(), strict=True)
+    titles = tuple(panel.labels.get(text, text) for text in panel.written.text)
+    return ReadTable(
+        tuple(panel.judges),
+        tuple(panel.written.text),
+        tuple(places),
+        titles,
+        reasons=_reasons(panel, titles),
+        notes=panel.notes,
+        reading=panel.reading,
+    )
+
+
+def _reasons(panel: Panel, titles: tuple[str, ...]) -> dict[tuple[int, int], str]:
+    """The reasons of judges, by the numbers of judge and event; what nobody in particular says is not one."""
+    kept = () if panel.reading is None else panel.reading.reasons
+    judges = {name: number for number, name in enumerate(panel.judges)}
+    events = {title: number for number, title in enumerate(titles)}
+    return {
+        (judges[each.judge], events[each.event]): each.text[: sizes.NOTE]
+        for each in kept
+        if each.judge in judges and each.event in events
+    }
+
+
+def _check_usable(panel: Panel) -> None:
     if panel.lower is not None or panel.upper is not None:
         raise RefusedError(
             422,
@@ -57,8 +106,6 @@ def read_table_bytes(data: bytes, _seconds: float) -> ReadTable:
             allowed=f"at most {sizes.ROWS:,} forecasts",
             remedy="Import a part of it, or use the library.",
         )
-    places = zip(panel.judge_index.tolist(), panel.event_index.tolist(), panel.probability.tolist(), strict=True)
-    return ReadTable(tuple(panel.judges), tuple(panel.written.text), tuple(places))
 
 
 def import_table(bench: Workbench, caller: AccountCaller, table: ReadTable, title: str) -> PanelView:
@@ -76,10 +123,11 @@ def import_table(bench: Workbench, caller: AccountCaller, table: ReadTable, titl
 
         panel = store.panels.create(caller.account, title)
         judges = [store.judges.add(panel.id, name).id for name in table.judges]
-        events = [_add_question(bench, panel.id, text) for text in table.events]
+        events = [_add_question(bench, panel.id, text, table.title(i)) for i, text in enumerate(table.events)]
         answers: dict[int, list[AnswerGiven]] = {}
         for judge, event, probability in table.rows:
-            answers.setdefault(judge, []).append(AnswerGiven(events[event], probability))
+            reason = table.reasons.get((judge, event), "")
+            answers.setdefault(judge, []).append(AnswerGiven(events[event], probability, reason=reason))
         for judge, given in answers.items():
             store.forecasts.record(judges[judge], given, phases=None)
         return view_panel(bench, panel)
@@ -102,11 +150,13 @@ def add_table(bench: Workbench, caller: AccountCaller, panel: str, table: ReadTa
     store = bench.store
 
     def action() -> tuple[int, int]:
-        events.update({text: _add_question(bench, panel, text) for text in new})
+        named = {text: table.title(i) for i, text in enumerate(table.events)}
+        events.update({text: _add_question(bench, panel, text, named[text]) for text in new})
         known = {each.name: each.id for each in store.judges.list(panel)}
         given: dict[int, list[AnswerGiven]] = {}
         for judge, event, value in table.rows:
-            given.setdefault(judge, []).append(AnswerGiven(events[table.events[event]], value))
+            reason = table.reasons.get((judge, event), "")
+            given.setdefault(judge, []).append(AnswerGiven(events[table.events[event]], value, reason=reason))
         for judge, answers in given.items():
             name = table.judges[judge]
             store.forecasts.record(known.get(name) or store.judges.add(panel, name).id, answers, phases=None)
@@ -115,9 +165,9 @@ def add_table(bench: Workbench, caller: AccountCaller, panel: str, table: ReadTa
     return store.write(action)
 
 
-def _add_question(bench: Workbench, panel: str, text: str) -> str:
+def _add_question(bench: Workbench, panel: str, text: str, words: str) -> str:
     kind = "conditional" if " given " in text else "yes-no"
-    title = text if len(text) <= sizes.TITLE else text[: sizes.TITLE - 1] + "…"
+    title = words if len(words) <= sizes.TITLE else words[: sizes.TITLE - 1] + "…"
     question = bench.store.questions.add(panel, kind, title, [(text, "")])  # type: ignore[arg-type]
     return question.events[0].id
 

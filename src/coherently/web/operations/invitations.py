@@ -9,6 +9,7 @@ from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel, view_round
 from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.judging_shapes import InvitedJudge, JudgeList, JudgeView, RoundList
+from coherently.web.store.identifiers import now
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,8 +103,18 @@ def list_rounds(bench: Workbench, caller: AccountCaller, panel: str) -> RoundLis
 
 
 def advance_round(bench: Workbench, caller: AccountCaller, panel: str, draft: RoundDraft) -> RoundView:
-    """Go on to a phase."""
+    """Go on to a phase; when it closes lies ahead, unless it stays what it was."""
     own_panel(bench, caller, panel)
+    present = bench.store.rounds.current(panel)
+    if draft.closes_at is not None and draft.closes_at != present.closes_at and draft.closes_at <= now():
+        raise RefusedError(
+            422,
+            "in-the-past",
+            f"The round would have closed at {draft.closes_at} already.",
+            where="body.closes_at",
+            allowed="a time that lies ahead",
+            remedy="Choose a later time, or none.",
+        )
     record = bench.store.rounds.advance(panel, draft.phase, draft.closes_at, hide_numbers=draft.hide_numbers)
     return view_round(record)
 

@@ -60,6 +60,40 @@ def delete_panel(bench: Workbench, caller: AccountCaller, panel: str) -> None:
     bench.store.panels.delete(panel)
 
 
+def restore_panel(bench: Workbench, caller: AccountCaller, panel: str) -> PanelView:
+    """Show a panel again that was deleted; the links of its judges hold again."""
+    if panel not in {each.id for each in bench.store.panels.deleted(caller.account)}:
+        return get_panel(bench, caller, panel)
+    return view_panel(bench, bench.store.panels.restore(panel))
+
+
+def copy_panel(bench: Workbench, caller: AccountCaller, panel: str, draft: PanelDraft) -> PanelView:
+    """Make a panel with the same questions and laws, and without judges and answers."""
+    old, most, store = own_panel(bench, caller, panel), bench.settings.limits.panels, bench.store
+
+    def action() -> PanelView:
+        if len(store.panels.list(caller.account, limit=most)) >= most:
+            raise too_many("panels", most, "Delete a panel that is no longer needed.")
+        said = {"description": old.description, "tag": old.tag} | draft.model_dump(exclude_unset=True)
+        made = store.panels.create(caller.account, **said).id
+        for each in store.questions.list(panel):
+            events = [(event.event, event.title) for event in each.events]
+            store.questions.add(
+                made,
+                each.kind,  # type: ignore[arg-type]
+                each.title,
+                events,
+                definition=each.definition,
+                group=each.group,
+                declaration=each.declaration,
+            )
+        for law in store.laws.list(panel):
+            store.laws.add(made, law.statement, law.title)
+        return view_panel(bench, store.panels.get(made))
+
+    return store.write(action)
+
+
 def view_panel(bench: Workbench, record: PanelRecord) -> PanelView:
     """A panel as it is answered."""
     store = bench.store

@@ -1,13 +1,14 @@
 """Whose numbers nobody is shown yet: those that judges gave by their links in a round that is still open.
 
 Until the round closes, no page, file or call of the facilitator has such a number together with its judge. Numbers
-without names are shown once so many judges gave some that none of them is told by being the only one.
+without names are shown once so many judges gave new ones to the same event that none is told by being the only one:
+numbers of earlier rounds do not count, since it is known whose they are. Files and versions have one judge's numbers
+side by side, and who answered what is known, so that they wait until the round closes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from random import SystemRandom
 from typing import TYPE_CHECKING
 
 from coherently.explain.judge_sheet import Spread
@@ -15,7 +16,7 @@ from coherently.web.refusals import RefusedError
 from coherently.web.store.resources.round_resource import ANSWERING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection
 
     from coherently.explain.judge_sheet import Clash, Overview
     from coherently.web.access.workbench import Workbench
@@ -69,11 +70,10 @@ class Veil:
 def veil_of(records: Collection[ForecastRecord], privacy: Privacy) -> Veil:
     """What must be hidden of some answers that stand."""
     private = [record for record in records if privacy.covers(record)]
-    answered: dict[str, set[str]] = {}
-    for record in records:
-        if record.probability is not None:
-            answered.setdefault(record.event, set()).add(record.judge)
-    events = {record.event for record in private if len(answered[record.event]) < FEW}
+    given: dict[str, set[str]] = {}
+    for record in private:
+        given.setdefault(record.event, set()).add(record.judge)
+    events = {event for event, judges in given.items() if len(judges) < FEW}
     return Veil(frozenset(record.judge for record in private), frozenset(events))
 
 
@@ -82,22 +82,16 @@ def _wordless(clash: Clash) -> Clash:
     return replace(clash, sentence="")
 
 
-def shown_names(names: Mapping[str, str], private: Collection[str]) -> dict[str, str]:
-    """Names for a file or a version; judges whose numbers are private get made-up ones, in a random order."""
-    if 0 < len(private) < FEW:
-        raise _too_early("With a single judge, this would be that judge's own numbers.")
-    aliases = _aliases(set(names.values()))
-    order = sorted(private)
-    SystemRandom().shuffle(order)
-    return {**names, **dict(zip(order, aliases, strict=False))}
+def refuse_private(records: Collection[ForecastRecord], privacy: Privacy) -> None:
+    """Refuse a file or a version of answers among which some are private."""
+    if any(privacy.covers(record) for record in records):
+        raise _too_early("It would have numbers of the round that is still open, by which judges could be told.")
 
 
-def _aliases(taken: Collection[str]) -> Iterable[str]:
-    number = 0
-    while True:
-        number += 1
-        if f"Judge {number}" not in taken:
-            yield f"Judge {number}"
+def has_private(bench: Workbench, panel: str) -> bool:
+    """Whether a file or a version of the answers that stand would have private numbers."""
+    privacy = privacy_of(bench, panel)
+    return any(privacy.covers(record) for record in bench.store.forecasts.latest(panel))
 
 
 def is_private(bench: Workbench, panel: str) -> bool:

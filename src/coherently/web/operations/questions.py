@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coherently.explain.judge_sheet import DraftReading, SheetSetting
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
-    from coherently.web.shapes.panel_shapes import LawDraft, QuestionDraft, QuestionEdit, ReadDraft
+    from coherently.web.shapes.panel_shapes import LawDraft, QuestionDraft, ReadDraft
     from coherently.web.store.store_records import LawRecord, QuestionRecord
 
 
@@ -36,7 +36,7 @@ def add_question(
     """Ask a question; its formulas must be readable together with all others."""
     own_panel(bench, caller, panel)
     questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
-    texts = [*_texts(questions), *(event.event for event in draft.events)]
+    texts = [*texts_of(questions), *(event.event for event in draft.events)]
     # Logic may take its time, so it is done before the transaction, which nobody else can write beside.
     statements = statements_of(questions, laws)
     fields = {("laws", len(statements)): "body.declaration"}
@@ -46,7 +46,7 @@ def add_question(
         check_meaning(texts, [*statements, *filter(None, [draft.declaration])])
 
     def action() -> QuestionView:
-        _check_room(bench, bench.store.questions.list(panel), len(draft.events))
+        check_room(bench, bench.store.questions.list(panel), len(draft.events))
         record = bench.store.questions.add(
             panel,
             draft.kind,
@@ -59,14 +59,6 @@ def add_question(
         return view_question(record)
 
     return only_once(bench, caller, f"questions {panel}", key, draft=draft, action=action)
-
-
-def edit_question(
-    bench: Workbench, caller: AccountCaller, panel: str, question: str, edit: QuestionEdit
-) -> QuestionView:
-    """Change the words of a question."""
-    own_question(bench, caller, panel, question)
-    return view_question(bench.store.questions.edit(question, edit.title, edit.definition, edit.group))
 
 
 def withdraw_question(bench: Workbench, caller: AccountCaller, panel: str, question: str) -> None:
@@ -101,7 +93,7 @@ def add_law(bench: Workbench, caller: AccountCaller, panel: str, draft: LawDraft
     questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
     statements = statements_of(questions, laws)
     with in_draft({("laws", len(statements)): "body.statement"}):
-        check_meaning(_texts(questions), [*statements, draft.statement])
+        check_meaning(texts_of(questions), [*statements, draft.statement])
     most = bench.settings.limits.laws
 
     def action() -> LawView:
@@ -175,7 +167,7 @@ def check_meaning(texts: Sequence[str], laws: Sequence[str]) -> None:
 
 def _check_still_read(questions: Sequence[QuestionRecord], laws: Sequence[LawRecord]) -> None:
     try:
-        check_meaning(_texts(questions), statements_of(questions, laws))
+        check_meaning(texts_of(questions), statements_of(questions, laws))
     except CoherentlyError as error:
         raise RefusedError(
             409,
@@ -185,7 +177,8 @@ def _check_still_read(questions: Sequence[QuestionRecord], laws: Sequence[LawRec
         ) from None
 
 
-def _check_room(bench: Workbench, questions: Sequence[QuestionRecord], more: int) -> None:
+def check_room(bench: Workbench, questions: Sequence[QuestionRecord], more: int) -> None:
+    """Refuse a question with so many events if there would be too many."""
     limits = bench.settings.limits
     if len(questions) >= limits.questions:
         raise too_many("questions", limits.questions, "Withdraw a question that is no longer needed.")
@@ -193,7 +186,8 @@ def _check_room(bench: Workbench, questions: Sequence[QuestionRecord], more: int
         raise too_many("events", limits.events, "Withdraw a question that is no longer needed.")
 
 
-def _texts(questions: Iterable[QuestionRecord]) -> list[str]:
+def texts_of(questions: Iterable[QuestionRecord]) -> list[str]:
+    """The texts of all events of some questions."""
     return [event.event for question in questions for event in question.events]
 
 

@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 from coherently.explain import judge_sheet as desk
 from coherently.web.access.request_keys import only_once
 from coherently.web.operations.answer_operations import view_comment
+from coherently.web.operations.discussions import (
+    OPEN_PHASES,
+    earlier_answers,
+    opened_records,
+    readable_reason,
+    sheet_voices,
+    shown_numbers,
+)
 from coherently.web.operations.panel_operations import view_round
 from coherently.web.operations.questions import setting_of, view_question
 from coherently.web.refusals import RefusedError
@@ -20,7 +28,6 @@ from coherently.web.shapes.sheet_shapes import (
     JudgeName,
     MeantView,
     OthersView,
-    ReasonsView,
     SavedView,
     SheetName,
     SheetView,
@@ -36,9 +43,6 @@ if TYPE_CHECKING:
     from coherently.web.shapes.sheet_shapes import AnswerBatch, AnswerDraft, FitDraft, MeantDraft
     from coherently.web.store import AnswerGiven, ForecastRecord, RoundRecord
 
-OPEN_PHASES = ("discussion", "revision", "closed")
-"""Phases in which judges see each other's comments and, unless they are hidden, numbers."""
-
 
 def get_sheet(bench: Workbench, caller: JudgeCaller) -> SheetView:
     """The whole sheet."""
@@ -53,7 +57,8 @@ def get_sheet(bench: Workbench, caller: JudgeCaller) -> SheetView:
         questions=[view_question(record) for record in store.questions.list(panel)],
         answers=[_view_answer(record) for record in own],
         others=_others(bench, caller, present),
-        reasons=_reasons(bench, caller, present),
+        voices=sheet_voices(bench, caller, present),
+        earlier=earlier_answers(bench, caller, present),
         meant=list_meant(bench, caller),
         feedback=_feedback(bench, caller, standing(own)).as_dict(),
         handed_in=handed_in[0] if handed_in else None,
@@ -132,17 +137,27 @@ def sheet_comments(bench: Workbench, caller: JudgeCaller) -> CommentList:
     """The own comments and, once the round opens them, those of the others, without names."""
     judge = caller.judge.id
     is_open = bench.store.rounds.current(caller.panel).phase in OPEN_PHASES
-    found = [each for each in bench.store.comments.list(caller.panel) if is_open or each.judge in (judge, None)]
+    found = [
+        each
+        for each in bench.store.comments.list(caller.panel)
+        if each.about is None and (each.judge == judge or (each.hidden_at is None and (is_open or each.judge is None)))
+    ]
     return CommentList(comments=[view_comment(each, None, judge) for each in found])
 
 
 def add_sheet_comment(
     bench: Workbench, caller: JudgeCaller, draft: CommentDraft, key: str | None = None
 ) -> CommentView:
-    """Comment as a judge."""
+    """Comment as a judge, or reply to a reason; once the panel is closed, nothing more is said."""
+    if bench.store.rounds.current(caller.panel).phase == "closed":
+        raise RefusedError(409, "round-closed", "The panel is closed, so that nothing more is said.")
+    about, question = None, draft.question
+    if draft.reason is not None:
+        reason = readable_reason(bench, caller, draft.reason)
+        about, question = reason.author, reason.question
 
     def action() -> CommentView:
-        record = bench.store.comments.add(caller.panel, draft.text, caller.judge.id, draft.question)
+        record = bench.store.comments.add(caller.panel, draft.text, caller.judge.id, question, about)
         return view_comment(record, None, caller.judge.id)
 
     return only_once(bench, caller, "comments", key, draft=draft, action=action)
@@ -175,35 +190,11 @@ def _others(bench: Workbench, caller: JudgeCaller, present: RoundRecord) -> list
     """
     if present.phase not in OPEN_PHASES or present.hide_numbers:
         return None
-    numbers: dict[str, list[float]] = {}
-    for record in _of_others(bench, caller, present):
-        if record.probability is not None:
-            numbers.setdefault(record.event, []).append(record.probability)
-    return [OthersView(event=event, probabilities=sorted(values)) for event, values in sorted(numbers.items())]
-
-
-def _reasons(bench: Workbench, caller: JudgeCaller, present: RoundRecord) -> list[ReasonsView]:
-    """Reasons of the others by question, in the order of the alphabet, so that nobody can be told from anybody."""
-    if present.phase not in OPEN_PHASES:
-        return []
-    given: dict[str, set[str]] = {}
-    for record in _of_others(bench, caller, present):
-        if record.reason:
-            given.setdefault(record.event, set()).add(record.reason)
-    by_question = [
-        (question.id, set[str]().union(*(given.get(event.id, ()) for event in question.events)))
-        for question in bench.store.questions.list(caller.panel)
-    ]
-    return [ReasonsView(question=question, reasons=sorted(found)) for question, found in by_question if found]
-
-
-def _of_others(bench: Workbench, caller: JudgeCaller, present: RoundRecord) -> list[ForecastRecord]:
-    """The answers of the others that this phase opens: in a revision, those from before it began."""
-    as_of = None
-    if present.phase == "revision":
-        as_of = next(r.since for r in bench.store.rounds.list(caller.panel) if r.number == present.number)
-    found = bench.store.forecasts.latest(caller.panel, as_of=as_of)
-    return [record for record in found if record.judge != caller.judge.id]
+    shown = shown_numbers(opened_records(bench, caller.panel, present), present)
+    others = {
+        event: [value for judge, value in given.items() if judge != caller.judge.id] for event, given in shown.items()
+    }
+    return [OthersView(event=event, probabilities=sorted(values)) for event, values in sorted(others.items())]
 
 
 def _given(draft: AnswerDraft, place: int) -> AnswerGiven:

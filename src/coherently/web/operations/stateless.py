@@ -14,10 +14,12 @@ from coherently.web.shapes.stateless_shapes import (
     CheckAnswer,
     CompareAnswer,
     EventBounds,
+    InfluenceAnswer,
     RecipeBody,
     ScoreAnswer,
     TuneAnswer,
     VerifyAnswer,
+    WhyAnswer,
 )
 
 if TYPE_CHECKING:
@@ -32,10 +34,12 @@ if TYPE_CHECKING:
         BoundsDraft,
         CheckDraft,
         CompareDraft,
+        InfluenceDraft,
         ScoreDraft,
         StatelessPanel,
         TuneDraft,
         VerifyDraft,
+        WhyDraft,
     )
 
 RECIPES = 30
@@ -88,24 +92,45 @@ def bound_events(draft: BoundsDraft, seconds: float) -> BoundsAnswer:
     return BoundsAnswer(**words, bounds=found, result=plain(result.as_dict()))
 
 
+def find_influence(draft: InfluenceDraft, seconds: float) -> InfluenceAnswer:
+    """What each judge, question and law moves, or some of them together; forecasts and leaving out share the time."""
+    share = 0.5 * _seconds(draft.time_limit, seconds)
+    result = _aggregated(draft, share, draft.labels)
+    with in_body():
+        found = result.influence(draft.largest, without=draft.without, time_limit=share)
+    return InfluenceAnswer(sentences=list(found.sentences), influence=plain(found.as_dict()))
+
+
+def explain_event(draft: WhyDraft, seconds: float) -> WhyAnswer:
+    """Why one event has its probability."""
+    share = 0.5 * _seconds(draft.time_limit, seconds)
+    result = _aggregated(draft, share, draft.labels)
+    with in_body():
+        found = result.why(draft.event, draft.largest, time_limit=share)
+    return WhyAnswer(sentences=list(found.sentences), why=plain(found.as_dict()))
+
+
 def score_forecasts(draft: ScoreDraft, _: float) -> ScoreAnswer:
     """How good each judge was."""
     from coherently.scoring import score
 
     with in_body():
-        return ScoreAnswer(scores=plain(score(_panel(draft), clip=draft.clip).as_dict()))
+        found = score(_panel(draft), clip=draft.clip, cluster=draft.cluster or None, confidence=draft.confidence)
+    return ScoreAnswer(scores=plain(found.as_dict()))
 
 
 def compare_methods(draft: CompareDraft, seconds: float) -> CompareAnswer:
     """Methods side by side; they share the time."""
+    from coherently.rivals import literature
     from coherently.scoring import compare
 
     limit = _seconds(draft.time_limit, seconds)
-    share = limit / (1 + len(draft.methods))
+    share = limit / (1 + len(draft.methods) + len(literature()) * draft.literature)
+    rivals = literature(time_limit=share) if draft.literature else ()
     with in_body():
         found = compare(
             _panel(draft),
-            [timed_method(method, share) for method in draft.methods],
+            [*(timed_method(method, share) for method in draft.methods), *rivals],
             over=draft.over,
             cluster=draft.cluster or None,
             confidence=draft.confidence,
@@ -127,6 +152,7 @@ def tune_recipe(draft: TuneDraft, seconds: float) -> TuneAnswer:
         found = tune(
             _panel(draft),
             cluster=draft.cluster or None,
+            literature=draft.literature,
             weights=draft.weights or None,
             time_limit=limit / RECIPES,
             cancel=Until(time.monotonic() + limit),
@@ -167,13 +193,13 @@ def _recipe(body: RecipeBody) -> dict[str, Any]:
     return head | body.model_dump(exclude_unset=True, exclude={"then"}) | {"then": then}
 
 
-def _aggregated(draft: AggregateDraft, seconds: float) -> Result:
+def _aggregated(draft: AggregateDraft, seconds: float, labels: Mapping[str, str] | None = None) -> Result:
     from coherently.result import aggregate
 
     with in_body():
         limit = _seconds(draft.time_limit, seconds)
         method = timed_method(draft.method, limit, tolerance=draft.tolerance, seed=draft.seed)
-        return aggregate(_panel(draft), method, draft.loss, weights=draft.weights or None)
+        return aggregate(_panel(draft, labels), method, draft.loss, weights=draft.weights or None)
 
 
 def answered(result: Result) -> AggregateAnswer:

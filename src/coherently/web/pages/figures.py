@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 NEAR = 0.017
 """Dots nearer than this would hide each other, so that the next one is set above or below."""
+STEP, LEVELS = 7.0, 3
+"""How far above each other dots stand that would hide each other, and how many of them at most."""
 LANES = (14.0, 8.0, 20.0)
 """Heights at which dots stand in a strip of 28 pixels: on the axis, above it, below it."""
 
@@ -44,6 +46,20 @@ def dots(values: Sequence[float]) -> list[tuple[str, float]]:
         last[lane] = value
         placed.append((share(value), lane))
     return placed
+
+
+def stacked(values: Sequence[float], axis: float) -> list[tuple[str, float]]:
+    """Where the dots of the answers stand on an axis at a height; near ones above each other.
+
+    >>> stacked([0.3, 0.3, 0.5], 23.0)
+    [('30%', 23.0), ('30%', 16.0), ('50%', 23.0)]
+    """
+    placed: list[tuple[float, float]] = []
+    for value in sorted(values):
+        taken = [lane for known, lane in placed if value - known < NEAR]
+        lanes = (axis - STEP * level for level in range(LEVELS))
+        placed.append((value, next((lane for lane in lanes if lane not in taken), axis)))
+    return [(share(value), lane) for value, lane in placed]
 
 
 def middle(values: Sequence[float]) -> str:

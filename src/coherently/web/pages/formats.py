@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from coherently.report.names import points
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -54,9 +56,7 @@ def change(before: float, after: float, digits: int = 2) -> str:
     >>> change(0.30, 0.34), change(0.38, 0.34), change(0.5, 0.5), change(0.301, 0.305, 3)
     ('+4', '−4', '0', '+0.4')
     """
-    points = round(100 * (after - before), max(digits - 2, 0))
-    words = f"{abs(points):.{max(digits - 2, 0)}f}"
-    return f"+{words}" if points > 0 else f"−{words}" if points < 0 else "0"
+    return points(after - before, digits)
 
 
 def score(value: float) -> str:

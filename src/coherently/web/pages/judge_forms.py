@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coherently.web.catalogue import plain
-from coherently.web.operations import sheets
+from coherently.web.operations import discussions, sheets
+from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.forms.typed_numbers import read_number
 from coherently.web.refusals import RefusedError
+from coherently.web.shapes.discussion_shapes import MindDraft
 from coherently.web.shapes.judging_shapes import CommentDraft
 from coherently.web.shapes.sheet_shapes import AnswerBatch, AnswerDraft, FitDraft, MeantDraft
 
@@ -60,9 +62,16 @@ def answer_form(bench: Workbench, caller: JudgeCaller, form: Mapping[str, str]) 
         _undo(bench, caller, moves)
     elif event := form.get("give"):
         _give(bench, caller, event)
+    elif key := form.get("reply"):
+        draft = fill(CommentDraft, reason=key, text=form.get(f"reply-{key}", "").strip())
+        sheets.add_sheet_comment(bench, caller, draft)
+        return f"{SHEET}#{key}"
+    elif key := form.get("mind") or form.get("unmind"):
+        discussions.change_mind(bench, caller, fill(MindDraft, reason=key), changed="mind" in form)
+        return f"{SHEET}#{key}"
     elif question := form.get("comment"):
         text = form.get(f"comment-{question}", "").strip()
-        sheets.add_sheet_comment(bench, caller, CommentDraft(question=question, text=text))
+        sheets.add_sheet_comment(bench, caller, fill(CommentDraft, question=question, text=text))
         return f"{SHEET}#{question}"
     elif "hand_in" in form:
         sheets.hand_in(bench, caller)

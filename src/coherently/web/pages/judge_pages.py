@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from coherently.errors import CoherentlyError
@@ -13,8 +13,12 @@ from coherently.explain import judge_sheet as desk
 from coherently.web.access.callers import judge
 from coherently.web.access.sessions import open_link, set_cookie
 from coherently.web.catalogue import plain
-from coherently.web.operations import sheets
+from coherently.web.operations import closings, sheets
+from coherently.web.operations.discussions import TALKING
 from coherently.web.operations.questions import setting_of
+from coherently.web.pages.closing_sheet import ClosingSheet
+from coherently.web.pages.discussion_sheet import DiscussionSheet
+from coherently.web.pages.facilitator.result_page import by_heading, certified
 from coherently.web.pages.judge_forms import answer_form
 from coherently.web.pages.judge_view import SheetPage, typed
 from coherently.web.pages.rendered import page
@@ -25,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from starlette.requests import Request
-    from starlette.responses import Response
     from starlette.routing import BaseRoute
 
     from coherently.web.access.callers import JudgeCaller
     from coherently.web.access.workbench import Workbench
+    from coherently.web.shapes.closing_shapes import ClosingView
     from coherently.web.shapes.judging_shapes import CommentView
     from coherently.web.shapes.sheet_shapes import SheetView
 
@@ -40,6 +44,7 @@ def judge_routes() -> list[BaseRoute]:
         Route("/j/{secret}", open_sheet, methods=["GET"], name="GET /j"),
         Route("/sheet", show, methods=["GET"], name="GET /sheet"),
         Route("/sheet", send, methods=["POST"], name="POST /sheet"),
+        Route("/sheet/answers.csv", table, methods=["GET"], name="GET /sheet/answers.csv"),
     ]
 
 
@@ -71,6 +76,21 @@ def _show(request: Request) -> Response:
         return _closed_door(request, error)
     except CoherentlyError as error:
         return refused_page(request, error)
+
+
+async def table(request: Request) -> Response:
+    """The own numbers and those of the panel, as a file, once the panel is closed."""
+    return await run_in_threadpool(_table, request)
+
+
+def _table(request: Request) -> Response:
+    try:
+        caller, bench = judge(request), _bench(request)
+        text = ClosingSheet(sheets.get_sheet(bench, caller), closings.get_closing(bench, caller)).table()
+    except RefusedError as error:
+        return _closed_door(request, error)
+    headers = {"Content-Disposition": 'attachment; filename="answers.csv"'}
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
 
 async def send(request: Request) -> Response:
@@ -126,11 +146,31 @@ def sheet_page(
     """The page of a judge's sheet; `form` has what was typed, if it could not be kept."""
     bench = _bench(request)
     sheet = sheets.get_sheet(bench, caller)
+    if sheet.round.phase == "closed":
+        return _closing_page(sheet, closings.get_closing(bench, caller), note, status)
     comments = sheets.sheet_comments(bench, caller).comments
     rises = _rises(bench, caller.panel, sheet)
     undo = request.query_params.get("undo", "")
     return _page(
         sheet, rises, comments, caller.csrf, status=status, note=note, form=form or {}, undo=_undo(sheet, undo)
+    )
+
+
+def _closing_page(sheet: SheetView, closing: ClosingView, note: Notice | None, status: int) -> Response:
+    view = ClosingSheet(sheet, closing)
+    rows = view.rows()
+    return page(
+        "closing.html",
+        status,
+        view=view,
+        sheet=sheet,
+        closing=closing,
+        note=note,
+        rows=rows,
+        groups=by_heading(rows),
+        lead=view.lead(rows),
+        score=view.score(),
+        certificate=None if closing.summary is None else certified(closing.summary),
     )
 
 
@@ -160,9 +200,15 @@ def _page(
     view = SheetPage(sheet, rises, comments)
     questions = view.questions()
     count = len(questions)
+    talk = DiscussionSheet(view)
+    talking = sheet.round.phase in TALKING and not preview
+    topics, quiet = talk.topics(questions) if talking else ([], [])
     return page(
-        "judge.html",
+        "judge_discussion.html" if talking else "judge.html",
         status,
+        talk=talk,
+        topics=topics,
+        quiet=quiet,
         view=view,
         sheet=sheet,
         questions=questions,

@@ -103,8 +103,6 @@ class SheetPage:
         self.checked = bool(sheet.feedback.get("checked", True))
         self.reasons = {meant.key: meant.reason for meant in sheet.meant}
         self.blamed = {event for clash in self.clashes if not clash["meant"] for event in clash["events"]}
-        self.others = {each.event: each.probabilities for each in sheet.others or []}
-        self.given_reasons = {each.question: each.reasons for each in sheet.reasons}
         self.comments = comments
 
     def questions(self) -> list[SimpleNamespace]:
@@ -129,8 +127,6 @@ class SheetPage:
                     notes=self._notes(each, fields),
                     cards=[self._card(clash) for clash in self.clashes if clash["question"] == each.number],
                     comments=[comment for comment in self.comments if comment.question == each.id],
-                    reasons=self.given_reasons.get(each.id, []),
-                    others=[self._spread(event) for event in each.events if event.id in self.others],
                 )
             )
             heading = each.group
@@ -229,9 +225,6 @@ class SheetPage:
         answer = self.answers.get(event)
         return typed(answer.probability if answer else None)
 
-    def _spread(self, event: EventView) -> SimpleNamespace:
-        return SimpleNamespace(title=event.title, values=self.others[event.id])
-
     def todo(self, questions: Sequence[SimpleNamespace]) -> str:
         """What is not done yet, and that one may hand in all the same."""
         parts = []
@@ -239,6 +232,8 @@ class SheetPage:
             if each.view.kind == "partition" and each.left and each.state != "open":
                 key = "judge.live.todo.left" if each.left > 0 else "judge.live.todo.over"
                 parts.append(plain(key, number=each.view.number, left=abs(each.left)))
+            elif each.view.kind == "partition" and each.state == "part":
+                parts.append(plain("judge.live.todo.empty", number=each.view.number))
         unanswered = [str(each.view.number) for each in questions if each.state == "open"]
         if len(unanswered) >= MANY:
             parts.append(plain("judge.live.todo.many", count=len(unanswered)))

@@ -10,6 +10,7 @@ from coherently.web.pages.assets import serve_asset
 from coherently.web.pages.facilitator import (
     board_page,
     discussion_page,
+    import_page,
     law_forms,
     login_page,
     question_page,
@@ -47,11 +48,15 @@ SENT: dict[str, Callable[[Visit], Response]] = {
     "/logout": login_page.leave,
     "/demo": start_page.open_demo,
     "/panels": start_page.create,
-    "/panels/import": start_page.read_file,
+    "/panels/import": import_page.read_file,
     PANEL: start_page.edit,
-    f"{PANEL}/import": start_page.read_file_into,
+    f"{PANEL}/import": import_page.read_file_into,
     f"{PANEL}/questions": question_page.add,
     f"{PANEL}/questions/{{question}}": question_page.edit,
+    f"{PANEL}/names": question_page.keep_name,
+    f"{PANEL}/copy": start_page.copy,
+    f"{PANEL}/delete": start_page.delete,
+    f"{PANEL}/restore": start_page.restore,
     f"{PANEL}/laws": law_forms.add_law,
     f"{PANEL}/laws/text": law_forms.save_laws,
     f"{PANEL}/laws/{{law}}/drop": law_forms.drop_law,
@@ -60,6 +65,8 @@ SENT: dict[str, Callable[[Visit], Response]] = {
     f"{PANEL}/judges/{{judge}}/link": law_forms.renew_or_revoke,
     f"{PANEL}/rounds": board_page.advance,
     f"{PANEL}/comments": discussion_page.comment,
+    f"{PANEL}/discussion/moderation": discussion_page.moderate,
+    f"{PANEL}/discussion/numbers": discussion_page.show_or_hide_numbers,
     f"{PANEL}/outcomes": result_forms.save_outcomes,
     f"{PANEL}/aggregations": result_forms.request,
     f"{PANEL}/aggregations/{{aggregation}}/cancel": result_forms.cancel,
@@ -71,5 +78,7 @@ def page_routes(_: Workbench) -> list[BaseRoute]:
     """All pages and files, to stand beside the API."""
     files = Route("/static/{name}", serve_asset, methods=["GET"], name="GET /static")
     shown = [route(path, handler) for path, handler in SHOWN.items()]
+    # A reload, or the history of a browser, asks for the address of a form: it gets the page of the panel.
+    shown += [route(path, start_page.open_panel) for path in SENT if path.startswith(PANEL) and path not in SHOWN]
     sent = [route(path, handler, "POST") for path, handler in SENT.items()]
     return [files, *login_page.login_routes(), *judge_routes(), *shown, *sent]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -74,6 +75,11 @@ class Visit:
     def asked(self, name: str) -> str:
         """A value after the question mark of the address, or nothing."""
         return self.request.query_params.get(name, "")
+
+    def asked_id(self, name: str, letter: str) -> str:
+        """An id after the question mark of the address, or nothing: it becomes a part of another address."""
+        given = self.asked(name)
+        return given if re.fullmatch(rf"{letter}_[0-9A-Za-z]{{1,40}}", given) else ""
 
     def show(self, template: str, /, status: int = 200, **values: Any) -> Response:
         """Answer with a page."""
@@ -180,8 +186,18 @@ def sentence(error: CoherentlyError) -> str:
     if not isinstance(error, RefusedError):
         # What a form sent is one row of records; a row of somebody's file is worth saying.
         is_of_form = error.where is not None and error.where.file == "records"
-        return formats.sentence(error.complaint if is_of_form else str(error).partition("\n")[0])
+        return formats.sentence(error.complaint if is_of_form else _first_sentence(str(error)))
     return f"{error.message} {plain('refused.allowed', allowed=error.allowed)}" if error.allowed else error.message
+
+
+def _first_sentence(text: str) -> str:
+    r"""The first line, and what it announces if it ends with a colon.
+
+    >>> _first_sentence("this law can never be true:\n  a & ~a\nChange or delete it.")
+    'this law can never be true: a & ~a Change or delete it.'
+    """
+    first, _, rest = text.partition("\n")
+    return " ".join([first, *map(str.strip, rest.splitlines())]) if first.endswith(":") else first
 
 
 def wrong(error: CoherentlyError) -> Notice:

@@ -31,6 +31,8 @@ class CarriedRecord:
 
 CheckBody = Annotated[dict[str, Any], CarriedRecord("check")]
 ResultBody = Annotated[dict[str, Any], CarriedRecord("result")]
+InfluenceBody = Annotated[dict[str, Any], CarriedRecord("influence")]
+WhyBody = Annotated[dict[str, Any], CarriedRecord("why")]
 ScoresBody = Annotated[dict[str, Any], CarriedRecord("scores")]
 ComparisonBody = Annotated[dict[str, Any], CarriedRecord("comparison")]
 TunedRecipeBody = Annotated[dict[str, Any], CarriedRecord("recipe")]

@@ -140,11 +140,12 @@ class OutcomeList(Shape):
 
 
 class CommentDraft(Shape):
-    """A comment on a question, or on the panel."""
+    """A comment on a question, or on the panel; with the key of a `reason`, a judge's reply to that."""
 
     model_config = example(question="q_5Fs0Yk2VbN1a", text="The last three cuts came in autumn.")
 
     question: Id | None = None
+    reason: Id | None = None
     text: Annotated[Note, Field(min_length=1)]
 
 
@@ -157,6 +158,7 @@ class CommentView(Shape):
     text: str
     time: Time
     mine: bool
+    hidden: bool
 
 
 class CommentList(Shape):

@@ -101,14 +101,57 @@ class QuestionDraft(Shape):
     events: Annotated[list[EventDraft], Field(min_length=1, max_length=sizes.EVENTS_OF_QUESTION)]
 
 
+class EventEdit(Shape):
+    """An event of a question as it is to be; without an id it is a new one."""
+
+    model_config = example(id="e_7hTq1Wc5Rn8d", event="recession", title="a recession")
+
+    id: Id | None = None
+    event: EventText
+    title: Annotated[str, Field(max_length=sizes.TITLE)] = ""
+
+
 class QuestionEdit(Shape):
-    """What to change about a question; formulas that were answered stay what they are."""
+    """What to change about a question; formulas that were answered stay what they are.
+
+    `events` are all events of the question anew, those that are left out go.
+    """
 
     model_config = example(title="Who wins the election?")
 
     title: Title | None = None
     definition: Note | None = None
     group: Annotated[str, Field(max_length=sizes.TITLE)] | None = None
+    declaration: Statement | None = None
+    events: Annotated[list[EventEdit], Field(min_length=1, max_length=sizes.EVENTS_OF_QUESTION)] | None = None
+
+
+class PlaceDraft(Shape):
+    """The place among the questions that a question is to have, from 1."""
+
+    model_config = example(number=1)
+
+    number: Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class NameDraft(Shape):
+    """A name in formulas."""
+
+    model_config = example(name="recession")
+
+    name: Title
+
+
+class LooseName(Shape):
+    """A name that one question alone uses, and no law: `near` is another that is spelt alike, or null.
+
+    If nothing else has to do with the question (`alone`), its answers can contradict no others.
+    """
+
+    name: str
+    question: int
+    near: str | None
+    alone: bool
 
 
 class EventView(Shape):
@@ -136,6 +179,12 @@ class QuestionList(Shape):
     """The questions of a panel, in their order."""
 
     questions: list[QuestionView]
+
+
+class LooseNameList(Shape):
+    """Names that may be slips, until they are used elsewhere or kept."""
+
+    names: list[LooseName]
 
 
 class LawDraft(Shape):

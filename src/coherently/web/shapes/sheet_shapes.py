@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from coherently.web import sizes
+from coherently.web.shapes.discussion_shapes import EarlierAnswer, VoiceView
 from coherently.web.shapes.panel_shapes import QuestionView, RoundView
 from coherently.web.shapes.shape import Id, Note, Probability, Shape, Time, example
 
@@ -71,17 +72,10 @@ class AnswerView(Shape):
 
 
 class OthersView(Shape):
-    """The answers of the others to one event, without names, once the round opens them."""
+    """The answers of the others to one event, without names, once the round opens them and three judges gave some."""
 
     event: Id
     probabilities: list[float]
-
-
-class ReasonsView(Shape):
-    """The reasons that others gave for their answers to a question, without names, once the round opens them."""
-
-    question: Id
-    reasons: list[str]
 
 
 class MeantView(Shape):
@@ -94,7 +88,10 @@ class MeantView(Shape):
 
 
 class SheetView(Shape):
-    """The whole sheet of a judge."""
+    """The whole sheet of a judge.
+
+    `voices` are the reasons that the round opens, and `earlier` are the judge's own numbers when the revision began.
+    """
 
     panel: SheetName
     judge: JudgeName
@@ -102,7 +99,8 @@ class SheetView(Shape):
     questions: list[QuestionView]
     answers: list[AnswerView]
     others: list[OthersView] | None
-    reasons: list[ReasonsView]
+    voices: list[VoiceView]
+    earlier: list[EarlierAnswer]
     meant: list[MeantView]
     feedback: dict[str, Any]
     handed_in: Time | None

@@ -10,11 +10,13 @@ from coherently.web import sizes
 from coherently.web.shapes.carried_records import (
     CheckBody,
     ComparisonBody,
+    InfluenceBody,
     ResultBody,
     ScoresBody,
     TunedBody,
     TunedRecipeBody,
     VerificationBody,
+    WhyBody,
 )
 from coherently.web.shapes.shape import EventText, Probability, Shape, Statement, Title, example
 from coherently.web.shapes.words import DesignWord, LossWord, MethodWord, RecipePool, VoiceWord
@@ -53,11 +55,18 @@ class StatelessPanel(Shape):
         default_factory=dict
     )
     weights: Annotated[dict[Title, Weight], Field(max_length=sizes.ROWS)] = Field(
-        default_factory=dict, description="How much each judge counts, by name; if any has a weight, all need one."
+        default_factory=dict,
+        description="How much each judge counts, by name; others count 1, and 0 leaves a judge out.",
     )
     time_limit: Seconds | None = Field(
         default=None, description="Seconds; the limit of the service holds if it is less or none is given."
     )
+
+
+Labels = Annotated[
+    dict[EventText, Title],
+    Field(default_factory=dict, max_length=sizes.ROWS, description="Readable names of events, for sentences."),
+]
 
 
 class CheckDraft(StatelessPanel):
@@ -68,9 +77,7 @@ class CheckDraft(StatelessPanel):
     voice: VoiceWord = Field(
         default="symbols", description="How `contradictions` says what the panel's means contradict."
     )
-    labels: Annotated[dict[EventText, Title], Field(max_length=sizes.ROWS)] = Field(
-        default_factory=dict, description="Readable names of events, for sentences."
-    )
+    labels: Labels
 
 
 ClusterMap = Annotated[
@@ -79,6 +86,15 @@ ClusterMap = Annotated[
         default_factory=dict,
         max_length=sizes.ROWS,
         description="Which events come true together without a law, by a date or a place: the cluster of each event.",
+    ),
+]
+
+
+LiteratureFlag = Annotated[
+    bool,
+    Field(
+        description="Whether to add published rules that learn from outcomes, fitted on other events, alone and then "
+        "exact."
     ),
 ]
 
@@ -98,11 +114,13 @@ class NextMethod(Shape):
 class RecipeLine(Shape):
     """A pool of the forecasts of each event, and the line in log-odds on which it is recalibrated."""
 
-    pool: RecipePool = "log"
+    pool: RecipePool = "mixed"
     exponent: Annotated[float, Field(gt=0)] = 1.0
     shift: float = 0.0
     clip: Annotated[float, Field(gt=0, lt=0.5)] = 0.02
     consensus: Annotated[float, Field(ge=0, le=100)] = 0.0
+    signal: Annotated[float, Field(ge=0, le=100)] | None = None
+    log_share: Annotated[float, Field(ge=0, le=1)] | None = None
     judges: Annotated[dict[Title, Weight], Field(max_length=sizes.ROWS)] = Field(
         default_factory=dict, description="How much each judge counts in the pool, by name."
     )
@@ -118,11 +136,14 @@ class RecipeBody(RecipeLine):
     """A recipe as `coherently tune`, `/tune` and `co.Recipe.as_dict()` write it."""
 
     format: Literal["coherently-recipe"] = "coherently-recipe"
-    version: Literal[2, 3] = 3
+    version: Literal[2, 3, 4] = 4
     recipe: Annotated[Literal[1] | None, Field(description="In place of format and version, in version 1.")] = None
     loss: LossWord = "brier"
     parts: Annotated[list[RecipePart], Field(max_length=100)] = Field(
         default_factory=list, description="With the pool blend: what is averaged in log-odds."
+    )
+    steps: Annotated[list[str], Field(max_length=1000)] = Field(
+        default_factory=list, description="What to do, in words; not read back."
     )
     then: NextMethod | None = None
 
@@ -152,12 +173,45 @@ class BoundsDraft(AggregateDraft):
     events: Annotated[list[EventText], Field(min_length=1, max_length=sizes.EVENTS_OF_QUESTION)]
 
 
+class InfluenceDraft(AggregateDraft):
+    """Forecasts to make coherent, and what to leave out: each judge, question and law, or some of them together."""
+
+    model_config = example(forecasts=FORECASTS, laws=["storm -> wind"], without=["Bob"])
+
+    without: Annotated[list[Statement], Field(max_length=sizes.EVENTS_OF_QUESTION)] = Field(
+        default_factory=list,
+        description="Judges, events and laws to leave out together, by name or text; each by itself if none are named.",
+    )
+    largest: Annotated[int, Field(ge=0, le=1000)] = Field(
+        default=24,
+        description="How many judges, questions and laws are left out exactly, of each; the rest is estimated.",
+    )
+    labels: Labels
+
+
+class WhyDraft(AggregateDraft):
+    """Forecasts to make coherent, and the event whose probability is to be explained."""
+
+    model_config = example(forecasts=FORECASTS, event="wind")
+
+    event: EventText
+    largest: Annotated[int, Field(ge=0, le=1000)] = Field(
+        default=24,
+        description="How many judges, questions and laws are left out exactly, of each; the rest is estimated.",
+    )
+    labels: Labels
+
+
 class ScoreDraft(StatelessPanel):
     """Forecasts to score by the outcomes; probabilities are clipped to [clip, 1 - clip] for the log score."""
 
     model_config = example(forecasts=FORECASTS, outcomes=OUTCOMES)
 
     clip: Annotated[float, Field(ge=0, lt=0.5)] = 1e-4
+    cluster: ClusterMap
+    confidence: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None, description="The confidence level of intervals over events: none; with clusters 0.95."
+    )
 
 
 class CompareDraft(StatelessPanel):
@@ -168,6 +222,7 @@ class CompareDraft(StatelessPanel):
     methods: Annotated[list[MethodBody], Field(max_length=20)] = Field(default_factory=list)
     over: Literal["both", "judges", "events"] = "both"
     cluster: ClusterMap
+    literature: LiteratureFlag = False
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
     tolerance: Tolerance | None = None
 
@@ -178,6 +233,7 @@ class TuneDraft(StatelessPanel):
     model_config = example(forecasts=FORECASTS, outcomes=OUTCOMES)
 
     cluster: ClusterMap
+    literature: LiteratureFlag = False
 
 
 class VerifyDraft(StatelessPanel):
@@ -250,6 +306,20 @@ class BoundsAnswer(Shape):
     method: str
     bounds: list[EventBounds]
     result: ResultBody
+
+
+class InfluenceAnswer(Shape):
+    """What moves the result, as `co.aggregate(...).influence().as_dict()` tells it."""
+
+    sentences: list[str]
+    influence: InfluenceBody
+
+
+class WhyAnswer(Shape):
+    """Why an event has its probability, as `co.aggregate(...).why(event).as_dict()` tells it."""
+
+    sentences: list[str]
+    why: WhyBody
 
 
 class ScoreAnswer(Shape):

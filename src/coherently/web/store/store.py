@@ -24,7 +24,7 @@ from coherently.web.store.resources.once import do_once
 from coherently.web.store.resources.outcome_resource import OutcomeResource
 from coherently.web.store.resources.panel_resource import PanelResource
 from coherently.web.store.resources.question_resource import QuestionResource
-from coherently.web.store.resources.remark_resource import CommentResource, MeantResource
+from coherently.web.store.resources.remark_resource import CommentResource, MeantResource, ReactionResource
 from coherently.web.store.resources.round_resource import RoundResource
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Store:
         self.outcomes = OutcomeResource(database)
         self.comments = CommentResource(database)
         self.meant = MeantResource(database)
+        self.reactions = ReactionResource(database)
         self.aggregations = AggregationResource(database)
         self.changes = ChangeResource(database)
         self.archive = ArchiveResource(self)

@@ -233,7 +233,10 @@ class OutcomeRecord(StoredRecord):
 
 @dataclass(frozen=True, slots=True)
 class CommentRecord(StoredRecord):
-    """A comment of a judge, or of the facilitator (`judge` is None), on a question or on the whole panel."""
+    """A comment of a judge, or of the facilitator (`judge` is None), on a question or on the whole panel.
+
+    `about` is the judge to whose reason for the question it replies. `hidden_at` is when the facilitator hid it.
+    """
 
     id: Annotated[str, ID]
     panel: Annotated[str, belongs("panel")]
@@ -243,6 +246,23 @@ class CommentRecord(StoredRecord):
     round: Annotated[int, count()]
     time: Time
     withdrawn_at: Time | None = None
+    about: Annotated[str, replace(belongs("judge"), since=3)] | None = None
+    hidden_at: Annotated[str, replace(TIME, since=3)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionRecord(StoredRecord):
+    """What somebody made of the reason that a judge (`author`) gave for a question.
+
+    It changed the mind of a judge, or the facilitator (`judge` is None) hid it; `taken_back_at` once that is over.
+    """
+
+    panel: Annotated[str, belongs("panel")]
+    question: Annotated[str, belongs("question")]
+    author: Annotated[str, belongs("judge")]
+    judge: Annotated[str, belongs("judge")] | None
+    time: Time
+    taken_back_at: Time | None = None
 
 
 @dataclass(frozen=True, slots=True)

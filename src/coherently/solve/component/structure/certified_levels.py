@@ -10,7 +10,7 @@ import numpy as np
 from coherently.problem import KERNELS
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.objective import sides_at
-from coherently.solve.component.planes import PlaneBelow, tangent
+from coherently.solve.component.planes import PlaneBelow, savings, tangent
 from coherently.solve.facts import Proof
 from coherently.solve.worlds.oracle import rounding_of
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from coherently.solve.facts import Route
 
 NO_INDICES = np.empty(0, np.int64)
-MOST_BYTES = 2**29
-"""Maximum size of the table of worlds."""
+MOST_BYTES = 2**31
+"""Maximum size of the table of worlds: past it, tables of the general solver would be larger."""
 CLOSE = 1e-12
 """The gap, relative to all weights, at which an answer is as good as rounding allows, whatever the tolerance."""
 
@@ -38,23 +38,23 @@ def certified(
     mixture: tuple[Vector, Truth, Vector],
     least: Callable[[Vector], float],
     dual: Vector | None = None,
-    noise: float = 0.0,
     route: Route,
     steps: int = 0,
 ) -> Answer | None:
     """The answer of a mixture: shares, worlds, and the probabilities of the events that these have.
 
     `least` is a lower bound on a sum of coefficients of events over all worlds, as good as rounding allows. None if
-    that leaves a gap: then the structure's solver has met numbers that it cannot handle. `dual` has phi'(x) of each
-    event, if that is known better than from x, which may be too near to 0 or 1 to say it.
+    that leaves a gap, unless the time was over after some steps: then the solver has met numbers that it cannot handle.
+    `dual` has phi'(x) of each event, if that is known better than from x, which may be too near to 0 or 1 to say it.
     """
     share, worlds, x = mixture
     terms, sides = objective.terms(part), sides_at(x)
-    value, plane = terms.value(sides), _plane_beside(terms, x, noise) if dual is None else _plane_at(terms, dual)
+    value, plane = terms.value(sides), tangent(terms, sides) if dual is None else _plane_at(terms, dual)
     lowest = least(plane.coefficients)
-    bound = plane.bound(lowest)
+    bound = max(0.0, plane.bound(lowest))
     proved = budget.is_enough(value - bound, value)
-    if not proved and not value - bound <= CLOSE * terms.total:
+    is_late = steps > 0 and budget.is_over()
+    if not proved and not is_late and not value - bound <= CLOSE * terms.total:
         return None
     quadratic = objective.is_quadratic
     return Answer(
@@ -65,22 +65,26 @@ def certified(
         bound=min(value, bound),
         route=route,
         proof=Proof.ALL_WORLDS,
-        ended=Ended.PROVED if proved else Ended.ROUNDING,
+        ended=Ended.PROVED if proved else _late(budget) if is_late else Ended.ROUNDING,
         violation=0.0,
-        saved=math.nan if quadratic else -math.inf,
+        saved=_saved(terms, sides, least, quadratic=quadratic),
         shortfall=max(0.0, 0.5 * (float(plane.coefficients @ x) - lowest)) if quadratic else math.nan,
         degenerate=NO_INDICES,
         steps=steps,
     )
 
 
-def _plane_beside(objective: Objective, x: Vector, noise: float) -> PlaneBelow:
-    """The plane that touches the losses at x, or nearer to 1/2 by as much as x may be off.
+def _late(budget: Budget) -> Ended:
+    """What ended the work of a budget that is over."""
+    return Ended.INTERRUPTED if budget.is_stopped else Ended.TIME
 
-    A loss may be infinitely steep at 0, so that a little too much steepness there is much. Too little is no harm:
-    what a slope at an event lacks, the implications about it make up for.
-    """
-    return tangent(objective, sides_at(np.where(x < 0.5, x + noise, x - noise)))
+
+def _saved(objective: Objective, sides: Vector, least: Callable[[Vector], float], *, quadratic: bool) -> float:
+    """The Brier penalty that the answer saves in every world; of plain forecasts, its shortfall says that."""
+    if quadratic or not objective.loss.is_quadratic:
+        return math.nan if quadratic else -math.inf
+    plane = savings(objective, sides)
+    return plane.constant + least(plane.coefficients)
 
 
 def _plane_at(objective: Objective, dual: Vector) -> PlaneBelow:

@@ -21,7 +21,7 @@ from coherently.solve.component.structure.literal_order import sums_at
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Vector
-    from coherently.solve.component.objective import Objective
+    from coherently.solve.component.objective import Objective, Planes
     from coherently.solve.component.structure.literal_order import LiteralOrder
 
 
@@ -51,6 +51,20 @@ class LevelProgram:
     by_terms: BandEntries
     by_slacks: BandEntries
 
+    @property
+    def unit(self) -> float:
+        """The mean weight of a term."""
+        return self.total / max(1, len(self.objective))
+
+    @property
+    def total(self) -> float:
+        """The sum of all weights."""
+        return self.objective.total
+
+    def lost(self, z: Vector) -> float:
+        """What the events lose."""
+        return self.objective.value(sides_at(self.order.probabilities(self.literals(z))))
+
     def literals(self, z: Vector) -> Vector:
         """The probabilities of literals."""
         found: Vector = np.concatenate([z, [0.0, 1.0]])[self.place]
@@ -73,31 +87,34 @@ class LevelProgram:
         count = self.size + 2
         return (sums_at(self.above, y, count) - sums_at(self.below, y, count))[: self.size]
 
-    def model(self, z: Vector) -> tuple[Vector, Vector]:
-        """The gradient, and the second derivatives of terms."""
+    def model(self, z: Vector) -> tuple[Vector, Planes]:
+        """The gradient, and the planes of the terms."""
         planes = self.objective.planes(sides_at(self.order.probabilities(self.literals(z))), 0.0)
         by_event = self.objective.coefficients(planes.by_joint, planes.by_condition)[0]
         by_literal = self.order.by_literal(by_event)
-        return sums_at(self.place, by_literal, self.size + 2)[: self.size], planes.curvature
+        return sums_at(self.place, by_literal, self.size + 2)[: self.size], planes
 
-    def factor(self, curvature: Vector, ratio: Vector, raised: float) -> _core.BandFactor:
+    def factor(self, planes: Planes, ratio: Vector, raised: float) -> _core.BandFactor:
         """The factor of the second derivative of f plus that of slacks weighed by `ratio`, its diagonal `raised`."""
         total = (self.width + 1) * self.size
-        band = sums_at(self.by_terms.flat, self.by_terms.factor * curvature[self.by_terms.term], total)
+        band = sums_at(self.by_terms.flat, self.by_terms.factor * planes.curvature[self.by_terms.term], total)
         band += sums_at(self.by_slacks.flat, self.by_slacks.factor * ratio[self.by_slacks.term], total)
         band[:: self.width + 1] *= 1.0 + raised
         return _core.BandFactor(self.size, self.width, band)
 
-    def damped_factor(self, curvature: Vector, damping: float) -> _core.BandFactor:
+    def damped_factor(self, planes: Planes, damping: float) -> _core.BandFactor:
         """The factor of the second derivative of f, with a part of its largest entry added to the diagonal."""
         total = (self.width + 1) * self.size
-        band = sums_at(self.by_terms.flat, self.by_terms.factor * curvature[self.by_terms.term], total)
+        band = sums_at(self.by_terms.flat, self.by_terms.factor * planes.curvature[self.by_terms.term], total)
         diagonal = band[:: self.width + 1]
         diagonal += damping * float(diagonal.max(initial=1.0))
         return _core.BandFactor(self.size, self.width, band)
 
-    def pooled(self, z: Vector, tight: Indices) -> tuple[LevelProgram, Vector] | None:
-        """The program with the ends of some implications made one node, and levels for it; None if 0 would be 1."""
+    def pooled(self, z: Vector, tight: Indices) -> tuple[LevelProgram, Vector, Indices] | None:
+        """The program with the ends of some implications made one node, levels for it, and the new place of each.
+
+        None if 0 would be 1.
+        """
         every = np.arange(self.size + 2)
         rows = np.concatenate(
             [np.stack([self.below[tight], self.above[tight]], axis=1), np.stack([every, every], axis=1)]
@@ -115,12 +132,15 @@ class LevelProgram:
         node = number[label]
         below, above = node[self.below], node[self.above]
         apart = below != above
-        program = arranged(
+        made = arranged(
             self.objective, self.order, node=node[self.place], below=below[apart], above=above[apart], size=size
         )
+        if made is None:
+            return None
+        program, places = made
         own = node[: self.size]
         mean = sums_at(own, z, size + 2)[:size] / np.bincount(own, minlength=size + 2)[:size]
-        return None if program is None else (program[0], mean[np.argsort(program[1])])
+        return program, mean[np.argsort(places)], np.append(places, [size, size + 1])[own]
 
 
 MOST_WORK = 2e8

@@ -8,6 +8,7 @@ from coherently.solve.component.structure.exclusive_values import solve_exclusiv
 from coherently.solve.component.structure.interior_levels import solve_levels
 from coherently.solve.component.structure.isotonic import solve_isotonic
 from coherently.solve.component.structure.literal_order import literal_order
+from coherently.solve.component.structure.world_shares import solve_shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from coherently.solve.component.objective import Objective, Squares
 
     Solver = Callable[[Merged, Objective | Squares, Budget], Answer | None]
+
+MANY_SQUARES, MANY_EVENTS = 1_000, 400
+"""Number of events from which all worlds at once are quicker than one after the other: Brier loss, other losses."""
 
 
 def solve_order(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:
@@ -30,7 +34,14 @@ def solve_order(part: Merged, objective: Objective | Squares, budget: Budget) ->
     return solve_levels(part, objective, budget, order)
 
 
-STRUCTURES: tuple[Solver, ...] = (solve_exclusive, solve_order)
+def solve_large_lists(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:
+    """The nearest mixture of few worlds, if events are so many that one world after the other takes longer."""
+    if not part.space.blocks or len(part) < (MANY_SQUARES if objective.is_quadratic else MANY_EVENTS):
+        return None
+    return solve_shares(part, objective, budget)
+
+
+STRUCTURES: tuple[Solver, ...] = (solve_exclusive, solve_order, solve_large_lists)
 """Each looks, in linear time, whether a component has its structure, and gives None if not."""
 
 

@@ -51,7 +51,7 @@ def show_board(visit: Visit, note: Notice | None = None) -> Response:
     marks = list_marks(bench, caller, panel)
     people = grouped(board, asked, marks)
     wide, rest = spreads(board, events)
-    missing = missing_names(people)
+    missing = missing_names(people) if board.round.phase in ("private", "revision") else []
     return visit.show(
         "board.html",
         422 if note is not None and note.tone == "wrong" else 200,

@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
 from coherently.web.catalogue import plain
-from coherently.web.operations import invitations, questions
+from coherently.web.operations import invitations, question_edits, questions
 from coherently.web.operations import panel_operations as panels
+from coherently.web.operations.privacy import has_private
 from coherently.web.pages.facilitator.asked_twice import summarise
 from coherently.web.pages.formats import clock
 from coherently.web.pages.forms.filled import fill
+from coherently.web.pages.forms.joined_events import JOINS, chips, join, picked, read_joined
 from coherently.web.pages.forms.question_forms import read_question
 from coherently.web.pages.rendered import say
 from coherently.web.pages.visits import wrong
 from coherently.web.settings import LOOPBACK
-from coherently.web.shapes.panel_shapes import QuestionEdit, ReadDraft
+from coherently.web.shapes.panel_shapes import EventEdit, PlaceDraft, QuestionEdit, ReadDraft
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+    from coherently.web.pages.forms.joined_events import EventChip
     from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.judging_shapes import InvitedJudge, JudgeView
-    from coherently.web.shapes.panel_shapes import LawView, QuestionView
+    from coherently.web.shapes.panel_shapes import LawView, LooseName, QuestionDraft, QuestionView
 
 HOW = (
     ("and", "a & b"),
@@ -42,15 +45,21 @@ EMPTY = dict.fromkeys(("kind", "title", "definition", "group", "event", "short",
 
 
 def show_questions(
-    visit: Visit, note: Notice | None = None, links: list[InvitedJudge] | None = None, law: str = ""
+    visit: Visit,
+    note: Notice | None = None,
+    links: list[InvitedJudge] | None = None,
+    law: str = "",
+    asked: QuestionDraft | None = None,
 ) -> Response:
-    """The page; after a form that was refused, with what it held."""
+    """The page; after a form that was refused, or whose question (`asked`) is only shown, with what it held."""
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     found = panels.get_panel(bench, caller, panel)
     listed = questions.list_questions(bench, caller, panel).questions
     laws = questions.list_laws(bench, caller, panel)
     refused = note is not None and note.tone == "wrong"
-    draft = SimpleNamespace(**EMPTY | (dict(visit.form) if refused and not law else {}))
+    kept = dict(visit.form) if (refused or asked is not None) and not law else {}
+    draft = SimpleNamespace(**EMPTY | kept)
+    offered = chips(listed)
     law_draft = SimpleNamespace(statement=law, title=visit.form.get("title", "") if law else "")
     return visit.show(
         "questions.html",
@@ -63,6 +72,11 @@ def show_questions(
         editing=visit.asked("edit"),
         draft=draft,
         no_draft=SimpleNamespace(**EMPTY),
+        chips=offered,
+        joins=JOINS,
+        form=kept,
+        parts=picked(kept, offered),
+        asked=None if asked is None else _asked(asked, kept, offered),
         reading=_reading(visit, panel, draft.event, "event") if refused else None,
         law_draft=law_draft,
         law_reading=_reading(visit, panel, law, "law") if law else None,
@@ -74,7 +88,10 @@ def show_questions(
         judges=[_judge(each) for each in invitations.list_judges(bench, caller, panel).judges],
         links=[_link(visit, each) for each in links or ()],
         only_here=visit.request.url.hostname in LOOPBACK,
+        private=has_private(bench, panel),
         saved=None,
+        undo=visit.asked_id("undo", "q"),
+        loose=_loose(question_edits.list_loose_names(bench, caller, panel).names),
     )
 
 
@@ -91,8 +108,44 @@ def view_of(question: QuestionView) -> SimpleNamespace:
         title=question.title,
         definition=question.definition,
         formula=formula,
+        declaration=question.declaration or "",
+        events=question.events,
         options=[each.title or each.event for each in question.events] if several else [],
     )
+
+
+def _asked(draft: QuestionDraft, form: dict[str, str], offered: list[EventChip]) -> SimpleNamespace:
+    """What a question asks that is not added yet: in a sentence, and as a formula."""
+    several = len(draft.events) > 1
+    options = [event.title or event.event for event in draft.events] if several else []
+    sentence = join(form, offered).sentence if form.get("kind") == "combine" else draft.title
+    declared = [draft.declaration] if draft.declaration else []
+    return SimpleNamespace(
+        kind=form.get("kind", "yes-no"),
+        sentence=sentence,
+        options=options,
+        formulas=[*declared, *(event.event for event in draft.events)],
+    )
+
+
+def declared_in(listed: list[QuestionView], laws: list[str]) -> set[str]:
+    """The names of variables that questions and laws declare."""
+    texts = [*(each.declaration or "" for each in listed), *laws]
+    return {found[1] for text in texts if (found := re.match(r"\s*variable\s+([^:]+?)\s*:", text))}
+
+
+def _loose(names: list[LooseName]) -> list[SimpleNamespace]:
+    """Names that may be slips, with what is said of them."""
+    return [
+        SimpleNamespace(
+            name=each.name,
+            question=each.question,
+            near=each.near,
+            words=plain("loose.near" if each.near else "loose.alone", name=each.name, near=each.near),
+            more=plain("loose.alone.more") if each.alone else "",
+        )
+        for each in names
+    ]
 
 
 def laws_as_text(laws: list[LawView]) -> str:
@@ -127,8 +180,21 @@ def add(visit: Visit) -> Response:
     panel = visit.part("panel")
     back = "board" if visit.form.get("back") == "board" else "questions"
     try:
-        taken = names_in(questions.list_questions(visit.bench, visit.caller, panel).questions)
-        made = questions.add_question(visit.bench, visit.caller, panel, read_question(visit.form, taken))
+        listed = questions.list_questions(visit.bench, visit.caller, panel).questions
+        laws = [each.statement for each in questions.list_laws(visit.bench, visit.caller, panel).laws]
+        if visit.form.get("kind") == "combine":
+            draft = read_joined(visit.form, chips(listed))
+        else:
+            draft = read_question(visit.form, names_in(listed), declared_in(listed, laws))
+        if visit.form.get("show"):
+            return show_questions(visit, asked=draft)
+        made = questions.add_question(visit.bench, visit.caller, panel, draft)
+        place = (
+            max((each.number for each in listed if each.group and each.group == made.group), default=made.number) + 1
+        )
+        if place < made.number:  # a heading is there once: the question joins those under it
+            where = PlaceDraft(number=place)
+            made = question_edits.move_question(visit.bench, visit.caller, panel, made.id, draft=where)
     except CoherentlyError as error:
         return show_questions(visit, wrong(error))
     return visit.go(f"/panels/{panel}/{back}", "questions.added", number=made.number)
@@ -140,15 +206,59 @@ def names_in(listed: list[QuestionView]) -> set[str]:
 
 
 def edit(visit: Visit) -> Response:
-    """Change the words of a question, or withdraw it."""
+    """Change a question, or what its button says: move, copy or withdraw it, or ask it again."""
     bench, caller, panel, question = visit.bench, visit.caller, visit.part("panel"), visit.part("question")
     try:
-        number = questions.own_question(bench, caller, panel, question).number
+        if visit.form.get("restore"):
+            made = question_edits.restore_question(bench, caller, panel, question)
+            return visit.go(f"/panels/{panel}/questions#{question}", "questions.restored", number=made.number)
+        old = questions.view_question(questions.own_question(bench, caller, panel, question))
         if visit.form.get("withdraw"):
             questions.withdraw_question(bench, caller, panel, question)
-            return visit.go(f"/panels/{panel}/questions", "questions.withdrawn", number=number)
-        words = {name: visit.form.get(name, "").strip() for name in ("title", "definition", "group")}
-        questions.edit_question(bench, caller, panel, question, edit=fill(QuestionEdit, **words))
+            address = f"/panels/{panel}/questions?undo={question}"
+            return visit.go(address, "questions.withdrawn", number=old.number)
+        if visit.form.get("copy"):
+            made = question_edits.copy_question(bench, caller, panel, question)
+            address = f"/panels/{panel}/questions?edit={made.id}#{made.id}"
+            return visit.go(address, "questions.copied", number=made.number)
+        if visit.form.get("place"):
+            place = fill(PlaceDraft, number=int(visit.form["place"]) if visit.form["place"].isdecimal() else 1)
+            question_edits.move_question(bench, caller, panel, question, draft=place)
+            return visit.go(f"/panels/{panel}/questions#{question}")
+        question_edits.edit_question(bench, caller, panel, question, edit=_edited(visit, old))
     except CoherentlyError as error:
         return show_questions(visit, wrong(error))
-    return visit.go(f"/panels/{panel}/questions#{question}", "questions.kept", number=number)
+    return visit.go(f"/panels/{panel}/questions#{question}", "questions.kept", number=old.number)
+
+
+def _edited(visit: Visit, old: QuestionView) -> QuestionEdit:
+    """What the form changes; formulas are sent only if one of them differs."""
+    form = visit.form
+    words: dict[str, Any] = {name: form.get(name, "").strip() for name in ("title", "definition", "group")}
+    events = [
+        fill(
+            EventEdit,
+            id=each.id,
+            event=form.get(f"event-{each.id}", each.event).strip(),
+            title=form.get(f"short-{each.id}", each.title).strip(),
+        )
+        for each in old.events
+    ]
+    if any((new.event, new.title) != (each.event, each.title) for new, each in zip(events, old.events, strict=True)):
+        words["events"] = events
+    if form.get("declaration", "").strip() not in ("", old.declaration):
+        words["declaration"] = form["declaration"].strip()
+    return fill(QuestionEdit, **words)
+
+
+def keep_name(visit: Visit) -> Response:
+    """Keep a name that nothing else uses, or put the one instead that was meant."""
+    bench, caller, panel, name = visit.bench, visit.caller, visit.part("panel"), visit.form.get("name", "")
+    try:
+        if not visit.form.get("near"):
+            question_edits.keep_name(bench, caller, panel, name)
+            return visit.go(f"/panels/{panel}/questions", "loose.kept")
+        question_edits.correct_name(bench, caller, panel, name, meant=visit.form["near"])
+    except CoherentlyError as error:
+        return show_questions(visit, wrong(error))
+    return visit.go(f"/panels/{panel}/questions", "loose.corrected")

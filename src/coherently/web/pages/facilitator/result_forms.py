@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
@@ -12,8 +12,7 @@ from coherently.web.operations import answer_operations as answers
 from coherently.web.operations import questions
 from coherently.web.operations.exports import KINDS, as_csv, as_json, as_python
 from coherently.web.pages.facilitator.panel_accuracy import accuracy_of
-from coherently.web.pages.facilitator.result_page import METHODS, show_results, word
-from coherently.web.pages.facilitator.titles import name_events
+from coherently.web.pages.facilitator.result_page import METHODS, is_choice, show_results, word
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.visits import wrong
 from coherently.web.refusals import not_found
@@ -21,7 +20,10 @@ from coherently.web.shapes.aggregation_shapes import AggregationDraft
 from coherently.web.shapes.judging_shapes import OutcomeDraft
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from coherently.web.pages.visits import Visit
+    from coherently.web.shapes.panel_shapes import QuestionView
 
 VALUES = {"yes": True, "no": False, "": None}
 """What the form for outcomes may send."""
@@ -54,18 +56,29 @@ def save_outcomes(visit: Visit) -> Response:
     """Record the outcomes that differ from what is known."""
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     try:
-        events = name_events(questions.list_questions(bench, caller, panel).questions)
+        listed = questions.list_questions(bench, caller, panel).questions
         known = {each.event: each.outcome for each in answers.list_outcomes(bench, caller, panel).outcomes}
-        drafts = [
-            fill(OutcomeDraft, event=each.event, outcome=VALUES[visit.form[each.id]])
-            for each in events.values()
-            if visit.form.get(each.id) in VALUES and visit.form[each.id] != word(known.get(each.event))
-        ]
+        drafts = [draft for question in listed for draft in _drafts(question, visit.form, known)]
         for draft in drafts:
             answers.record_outcome(bench, caller, panel, draft)
     except CoherentlyError as error:
         return show_results(visit, wrong(error))
     return visit.go(f"/panels/{panel}/results", "outcomes.saved", count=len(drafts))
+
+
+def _drafts(question: QuestionView, form: Mapping[str, str], known: Mapping[str, Any]) -> list[OutcomeDraft]:
+    """What a form says anew about a question; what is taken back comes first, so that nothing contradicts it."""
+    if is_choice(question) and question.id in form:
+        chosen = form[question.id]
+        gone = [each for each in question.events if known.get(each.event) is True and each.id != chosen]
+        new = [each for each in question.events if each.id == chosen and known.get(each.event) is not True]
+        drafts = [fill(OutcomeDraft, event=each.event, outcome=None) for each in gone]
+        return [*drafts, *(fill(OutcomeDraft, event=each.event, outcome=True) for each in new)]
+    return [
+        fill(OutcomeDraft, event=each.event, outcome=VALUES[form[each.id]])
+        for each in question.events
+        if form.get(each.id) in VALUES and form[each.id] != word(known.get(each.event))
+    ]
 
 
 def certificate(visit: Visit) -> Response:

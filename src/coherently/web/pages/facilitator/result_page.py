@@ -15,7 +15,7 @@ from coherently.web.operations import aggregation_operations as aggregations
 from coherently.web.operations import answer_operations as answers
 from coherently.web.operations import panel_operations as panels
 from coherently.web.operations import questions
-from coherently.web.operations.privacy import is_private
+from coherently.web.operations.privacy import has_private, is_private
 from coherently.web.pages.facilitator.panel_accuracy import accuracy_of
 from coherently.web.pages.facilitator.shown_result import shown_result
 from coherently.web.pages.facilitator.titles import name_events
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from coherently.web.pages.facilitator.titles import NamedEvent
     from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.aggregation_shapes import AggregationView, ResultView
+    from coherently.web.shapes.panel_shapes import QuestionView
 
 METHODS = ("auto", "linear")
 """The methods that the page offers; the API has all of them."""
@@ -44,7 +45,8 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
     """The page, of the newest version or of the one that is asked for."""
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     found = panels.get_panel(bench, caller, panel)
-    events = name_events(questions.list_questions(bench, caller, panel).questions)
+    listed = questions.list_questions(bench, caller, panel).questions
+    events = name_events(listed)
     known = {each.event: each.outcome for each in answers.list_outcomes(bench, caller, panel).outcomes}
     versions = aggregations.list_aggregations(bench, caller, panel).aggregations
     current = chosen(versions, visit.asked("version"))
@@ -69,9 +71,10 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
         reasons=contradicted(rows, result.laws) if result else (),
         coherence=(current.summary or {}).get("coherence", "none") if current else "none",
         accuracy=accuracy,
-        outcomes=outcome_rows(events, known, rows),
+        outcomes=outcome_rows(listed, events, known, rows),
         outcomes_open=visit.asked("outcomes") == "1",
         answered=answers.is_answered(bench, caller, panel),
+        private=has_private(bench, panel),
         methods=METHODS,
     )
 
@@ -223,24 +226,49 @@ def averages_words(current: AggregationView, rows: Sequence[SimpleNamespace]) ->
 
 
 def certificate_of(current: AggregationView) -> SimpleNamespace:
-    """What is proved of a version; never more than the check has shown."""
-    summary = current.summary or {}
+    """What is proved of a version, and when it was checked."""
+    return SimpleNamespace(**vars(certified(current.summary or {})), checked=current.finished)
+
+
+def certified(summary: Mapping[str, Any]) -> SimpleNamespace:
+    """What is proved; never more than the check has shown."""
     coherence, status = summary.get("coherence"), summary.get("status")
     if coherence == "global":
         key = "cert.optimal" if status == "optimal" else "cert.coherent"
     else:
         key = "cert.local" if coherence == "local" else "cert.none"
-    return SimpleNamespace(words=plain(key), holds=bool(summary.get("verified")), checked=current.finished)
+    return SimpleNamespace(words=plain(key), holds=bool(summary.get("verified")))
 
 
 def outcome_rows(
-    events: Mapping[str, NamedEvent], known: Mapping[str, Any], rows: Sequence[SimpleNamespace]
+    listed: Sequence[QuestionView],
+    events: Mapping[str, NamedEvent],
+    known: Mapping[str, Any],
+    rows: Sequence[SimpleNamespace],
 ) -> list[SimpleNamespace]:
-    """The form for outcomes: what was entered for each event, and what follows for it from the others."""
+    """The form for outcomes: what was entered for each event, and what follows for it from the others.
+
+    Of options that share 100 per cent one comes true, so that they are one choice.
+    """
     follows = {row.event: row.outcome for row in rows}
-    return [
-        SimpleNamespace(
-            id=each.id, title=each.title, outcome=word(known.get(each.event)), follows=follows.get(each.event, "")
-        )
-        for each in events.values()
-    ]
+    made = []
+    for question in listed:
+        if is_choice(question):
+            chosen = [each for each in question.events if known.get(each.event) is True]
+            came = [each.title or each.event for each in question.events if follows.get(each.event) == "yes"]
+            options = [(each.id, each.title or each.event) for each in question.events]
+            own = chosen[0].id if chosen else ""
+            row = {"id": question.id, "title": question.title, "options": options, "outcome": own}
+            made.append(SimpleNamespace(**row, follows=came[0] if came else ""))
+            continue
+        for event in question.events:
+            named, entered = events[event.id], word(known.get(event.event))
+            came_out = plain(f"outcome.{follows[event.event]}") if follows.get(event.event) else ""
+            row = {"id": event.id, "title": named.title, "options": [], "outcome": entered}
+            made.append(SimpleNamespace(**row, follows=came_out))
+    return made
+
+
+def is_choice(question: QuestionView) -> bool:
+    """Whether one of a question's events comes true, and no other."""
+    return question.kind == "partition" and len(question.events) > 1

@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coherently.errors import CoherentlyError
+from coherently.web import sizes
 from coherently.web.catalogue import plain
 from coherently.web.operations import panel_operations as panels
 from coherently.web.operations import questions
-from coherently.web.pages.facilitator.question_page import show_questions
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.forms.question_forms import read_question
-from coherently.web.pages.forms.read_files import file_into_panel, panel_of_file
 from coherently.web.pages.visits import wrong
-from coherently.web.refusals import RefusedError
 from coherently.web.shapes.panel_shapes import PanelDraft, PanelEdit
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from coherently.web.pages.visits import Notice, SentFile, Visit
+    from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.shape import Shape
 
 TABS = ("questions", "board", "discussion", "results")
@@ -35,6 +33,7 @@ def show_start(visit: Visit, note: Notice | None = None) -> Response:
         panels=panels.list_panels(visit.bench, visit.caller).panels,
         sent=visit.form,
         is_local=visit.bench.settings.is_local,
+        undo=visit.asked_id("undo", "p"),
     )
 
 
@@ -53,43 +52,38 @@ def create(visit: Visit) -> Response:
 
 
 def edit(visit: Visit) -> Response:
-    """Change what the form says of a panel, and go back to where it was sent from."""
+    """Change what the form says of a panel, such as its name, and go back to where it was sent from."""
     panel = visit.part("panel")
     panels.edit_panel(visit.bench, visit.caller, panel, fill(PanelEdit, **_said(visit, PanelEdit)))
     tab = visit.form.get("tab", "")
     return visit.go(f"/panels/{panel}/{tab}" if tab in TABS else f"/panels/{panel}")
 
 
+def copy(visit: Visit) -> Response:
+    """Make a panel with the same questions and laws."""
+    panel = visit.part("panel")
+    old = panels.get_panel(visit.bench, visit.caller, panel)
+    title = visit.form.get("title", "").strip() or plain("panel.copy.of", title=old.title)[: sizes.TITLE]
+    made = panels.copy_panel(visit.bench, visit.caller, panel, fill(PanelDraft, title=title))
+    return visit.go(f"/panels/{made.id}/questions", "panel.copied")
+
+
+def delete(visit: Visit) -> Response:
+    """Hide a panel; the start page can bring it back."""
+    panel = visit.part("panel")
+    panels.delete_panel(visit.bench, visit.caller, panel)
+    return visit.go(f"/?undo={panel}", "panel.deleted")
+
+
+def restore(visit: Visit) -> Response:
+    """Bring a deleted panel back."""
+    made = panels.restore_panel(visit.bench, visit.caller, visit.part("panel"))
+    return visit.go(f"/panels/{made.id}/questions", "panel.restored")
+
+
 def _said(visit: Visit, shape: type[Shape]) -> dict[str, str]:
     """The fields of a shape that the form sent."""
     return {name: visit.form[name].strip() for name in shape.model_fields if name in visit.form}
-
-
-def read_file(visit: Visit) -> Response:
-    """Make a panel of a file."""
-    try:
-        made = panel_of_file(visit, _sent(visit))
-    except CoherentlyError as error:
-        return show_start(visit, wrong(error))
-    return visit.go(f"/panels/{made.id}")
-
-
-def read_file_into(visit: Visit) -> Response:
-    """Add what a file has to a panel."""
-    panel = visit.part("panel")
-    try:
-        added, numbers = file_into_panel(visit, panel, _sent(visit))
-    except CoherentlyError as error:
-        return show_questions(visit, wrong(error))
-    said = {"questions": plain("questions.count", count=added), "forecasts": plain("forecasts.count", count=numbers)}
-    return visit.go(f"/panels/{panel}/questions", "import.done", **said)
-
-
-def _sent(visit: Visit) -> SentFile:
-    sent = visit.files.get("file")
-    if sent is None or not sent.content:
-        raise RefusedError(422, "not-usable", plain("import.no_file"))
-    return sent
 
 
 def open_demo(visit: Visit) -> Response:

@@ -31,8 +31,12 @@ SMALL = frozenset(
 """Words that say too little to be part of a name."""
 NUMBER = re.compile(r"([-+\u2212]?[0-9](?:[0-9.,\u00a0\u202f\u2009 '\u2019_]*[0-9])?)\s*([^\d\s][^\d]{0,11})?\Z")
 """What may be a number, and maybe a unit."""
+COMPARED = re.compile(r"([^\W\d]\w*)\s*[<>]=?\s*(-?[0-9][0-9.-]*)")
+"""A name that is compared with a number or a date."""
 OPEN = "..."
 """The line that says that something else may come true."""
+FOUR = 4
+"""Numbers of more digits than this are written with commas between their thousands."""
 WORDS_OF_NAME = 3
 """How many words of a title make its name in formulas."""
 
@@ -73,21 +77,34 @@ def name_of(title: str, taken: Collection[str] = ()) -> str:
     return name
 
 
-def read_question(form: Mapping[str, str], taken: Collection[str]) -> QuestionDraft:
-    """The question that a form describes; `taken` are the names that formulas use already."""
+def read_question(form: Mapping[str, str], taken: Collection[str], declared: Collection[str] = ()) -> QuestionDraft:
+    """The question that a form describes; `taken` are the names that formulas use already, `declared` variables."""
     kind, title = form.get("kind", "yes-no"), form.get("title", "").strip()
     common = {"title": title, "definition": form.get("definition", "").strip(), "group": form.get("group", "").strip()}
     if kind not in ("partition", "ladder"):
         event = form.get("event", "").strip() or name_of(title, taken)
         kind = "conditional" if re.search(r"\bgiven\b", event) else "yes-no"
         events = [fill(EventDraft, event=event, title=form.get("short", "").strip())]
-        return fill(QuestionDraft, kind=kind, events=events, **common)
+        return fill(QuestionDraft, kind=kind, events=events, declaration=_compared(event, declared), **common)
     lines = [line.strip() for line in form.get("lines", "").splitlines() if line.strip()]
     variable = quoted(form.get("variable", "").strip() or name_of(title, taken))
     shape = form.get("shape", "")
     declared, steps = SHAPES[shape if shape in SHAPES else "named"](variable, lines)
     events = [fill(EventDraft, event=each.event, title=each.title) for each in steps]
     return fill(QuestionDraft, kind=kind, declaration=f"variable {variable}: {declared}", events=events, **common)
+
+
+def _compared(event: str, declared: Collection[str]) -> str | None:
+    """The declaration of a number or a date that a formula compares and nothing declares: the form makes it.
+
+    >>> _compared("sales > 40000 & rain", ()), _compared("due <= 2027-03-31", ()), _compared("sales > 5", {"sales"})
+    ('variable sales: number', 'variable due: date', None)
+    """
+    found = {name: value for name, value in COMPARED.findall(event) if name not in declared}
+    if len(found) != 1:
+        return None
+    ((name, value),) = found.items()
+    return f"variable {name}: {'date' if value.count('-') == 2 else 'number'}"
 
 
 def _named(variable: str, lines: list[str]) -> tuple[str, list[Step]]:
@@ -105,12 +122,13 @@ def _ranges(variable: str, lines: list[str]) -> tuple[str, list[Step]]:
     cuts, unit = _numbers(lines)
     first, last = cuts[0], cuts[-1]
     between = [
-        Step(f"{variable} >= {low} & {variable} < {high}", f"{low} to {high}{unit}") for low, high in pairwise(cuts)
+        Step(f"{variable} >= {low} & {variable} < {high}", f"{readable(low)} to {readable(high)}{unit}")
+        for low, high in pairwise(cuts)
     ]
     return "number", [
-        Step(f"{variable} < {first}", f"under {first}{unit}"),
+        Step(f"{variable} < {first}", f"under {readable(first)}{unit}"),
         *between,
-        Step(f"{variable} >= {last}", f"{last}{unit} or more"),
+        Step(f"{variable} >= {last}", f"{readable(last)}{unit} or more"),
     ]
 
 
@@ -127,12 +145,12 @@ def _dates(variable: str, lines: list[str]) -> tuple[str, list[Step]]:
 
 def _at_most(variable: str, lines: list[str]) -> tuple[str, list[Step]]:
     cuts, unit = _numbers(lines)
-    return "number", [Step(f"{variable} <= {cut}", f"{cut}{unit} or less") for cut in cuts]
+    return "number", [Step(f"{variable} <= {cut}", f"{readable(cut)}{unit} or less") for cut in cuts]
 
 
 def _at_least(variable: str, lines: list[str]) -> tuple[str, list[Step]]:
     cuts, unit = _numbers(lines)
-    return "number", [Step(f"{variable} >= {cut}", f"{cut}{unit} or more") for cut in cuts]
+    return "number", [Step(f"{variable} >= {cut}", f"{readable(cut)}{unit} or more") for cut in cuts]
 
 
 SHAPES: dict[str, Callable[[str, list[str]], tuple[str, list[Step]]]] = {
@@ -143,6 +161,16 @@ SHAPES: dict[str, Callable[[str, list[str]], tuple[str, list[Step]]]] = {
     "at-least": _at_least,
 }
 """What a question of several events is about, by the word for it in the form."""
+
+
+def readable(number: str) -> str:
+    """A number with its thousands apart, so that everybody sees how it was read.
+
+    >>> readable("40000"), readable("40000.5"), readable("2027"), readable("-1234567")
+    ('40,000', '40,000.5', '2027', '-1,234,567')
+    """
+    whole, point, rest = number.partition(".")
+    return f"{int(whole):,}{point}{rest}" if len(whole.lstrip("-")) > FOUR else number
 
 
 def _numbers(lines: list[str]) -> tuple[list[str], str]:

@@ -37,6 +37,11 @@ function drawRow(event, bad) {
   const field = $("input[type=text]", node), slider = $("input[type=range]", node);
   if (document.activeElement !== field && !field.hasAttribute("aria-invalid")) field.value = typed(probability);
   if (slider) drawSlider(node, slider, probability, band, out);
+  const moved = $(".moved", node);
+  if (moved) {
+    moved.hidden = moved.dataset.was === "" || moved.dataset.was === typed(probability);
+    node.classList.toggle("changed", !moved.hidden);
+  }
 }
 
 function drawSlider(node, slider, probability, band, out) {
@@ -162,8 +167,17 @@ function drawNote(question) {
   if (focus) ($(`[data-do="${focus}"]`, note) ?? $("button, a", note))?.focus();
 }
 
+function drawLeft(root, rest) {
+  const number = $("[data-left]", root);
+  if (!number) return;
+  number.textContent = `${Math.abs(rest) || 100}\u00a0%`;
+  $("[data-left-words]", root).textContent = say(rest < 0 ? "judge.live.over" : rest ? "judge.live.left" : "judge.live.given");
+}
+
 function drawShare(question) {
   const root = article(question), rest = left(question), group = $("[data-share]", root), made = [];
+  drawLeft(root, rest);
+  if (!group) return; // The discussion has no bar.
   let at = 0;
   for (const { id } of question.events) {
     const value = answer(id).probability ?? 0, wide = Math.min(value, 1 - at);
@@ -174,8 +188,6 @@ function drawShare(question) {
   if (rest > 0) made.push(svg("rect", { class: "hatch", x: share(1 - rest / 100), width: `${rest}%`, y: 0.5, height: 27 }));
   group.replaceChildren(...made);
   group.parentNode.setAttribute("aria-label", say("judge.live.share", { given: 100 - rest, left: rest }));
-  $("[data-left]", root).textContent = `${Math.abs(rest) || 100}\u00a0%`;
-  $("[data-left-words]", root).textContent = say(rest < 0 ? "judge.live.over" : rest ? "judge.live.left" : "judge.live.given");
   const give = $("[data-give]", root), heir = question.events.find(({ id }) => answer(id).probability === null) ?? question.events.at(-1);
   if (!give) return;
   give.hidden = rest <= 0;
@@ -185,6 +197,7 @@ function drawShare(question) {
 
 function drawLadder(question, bad) {
   const root = article(question), rises = root.dataset.rises === "yes";
+  if (!$("[data-curve]", root)) return; // The discussion has no curve.
   let before = rises ? 0 : 1, seen = true;
   for (const { id } of question.events) {
     const { probability } = answer(id), band = bandOf(id), group = $(`[data-band="${CSS.escape(id)}"]`, root);
@@ -256,6 +269,7 @@ function todo() {
   const parts = [];
   for (const question of state.sheet.questions) {
     const rest = question.kind === "partition" && question.events.length > 1 && stateOf(question) !== "open" ? left(question) : 0;
+    if (!rest && question.kind === "partition" && stateOf(question) === "part") parts.push(say("judge.live.todo.empty", { number: question.number }));
     if (rest && stateOf(question) !== "abst") parts.push(say(rest > 0 ? "judge.live.todo.left" : "judge.live.todo.over", { number: question.number, left: Math.abs(rest) }));
   }
   const open = state.sheet.questions.filter(question => stateOf(question) === "open").map(question => String(question.number));
@@ -280,6 +294,8 @@ export function draw() {
     drawTools(question);
     drawNote(question);
   }
+  // A contradiction is not left where nobody sees it.
+  for (const each of $$(".quiet-topics:not([open])")) if ($(".clash:not(.kept)", each)) each.open = true;
   drawSteps();
   const done = questions.filter(question => ["done", "abst"].includes(stateOf(question))).length, count = questions.length;
   for (const each of $$("[data-done]")) each.textContent = say("judge.live.done", { done, count });
@@ -291,6 +307,9 @@ export function draw() {
     each.classList.toggle("bad", open.length > 0);
     each.classList.toggle("quiet", !open.length);
   }
+  const earlier = new Map(state.sheet.earlier.map(each => [each.event, each.probability]));
+  const moved = [...state.events.keys()].filter(event => (earlier.get(event) ?? null) !== answer(event).probability).length;
+  for (const each of $$("[data-moved]")) each.textContent = say("judge.live.moved", { count: moved });
   const news = open.map(clash => clash.sentence).join(" ");
   if (spoken !== null && spoken !== news) $("#say").textContent = news ? `${words}. ${news}` : words;
   spoken = news;

@@ -6,6 +6,7 @@ import { ask, begin, changed, clock, forget, listen, Refused, saving, send, take
 import { answer, put, same, shown, state, take, takeMeant, typed } from "./judge-state.js";
 import { element, icon, say } from "./words.js";
 
+const SPOKEN = new Set(["comment", "reply", "mind", "unmind"]); // buttons that send the form as it is
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
@@ -152,6 +153,10 @@ const deeds = {
     state.last = null;
     move(rows);
   },
+  revert(node) {
+    const was = node.closest("[data-was]").dataset.was, { row } = node.closest("[data-row]").dataset;
+    move([[row, answer(row).probability, +(was / 100).toFixed(6)]]);
+  },
   mean(node) {
     const card = node.closest("[data-clash]");
     const reason = element("textarea", { rows: 2, maxlength: 5000, "aria-label": say("judge.live.because"), placeholder: say("judge.live.because") });
@@ -190,7 +195,7 @@ const deeds = {
 async function handIn() {
   await feedbackFrom(async () => {
     const { handed_in } = await ask("POST", "/hand-in");
-    $("#handed").textContent = say("judge.live.handed", { time: clock(new Date(handed_in)) });
+    for (const each of $$("[data-handed]")) each.textContent = say("judge.live.handed", { time: clock(new Date(handed_in)) });
     for (const each of $$("[data-hand]")) each.textContent = say("judge.live.again");
     $("#say").textContent = $("#handed").textContent;
     return {};
@@ -266,7 +271,7 @@ async function start() {
   wire(change, wrong);
   document.addEventListener("click", press);
   document.getElementById("sheet").addEventListener("submit", event => {
-    if (event.submitter?.name !== "comment") event.preventDefault();
+    if (!SPOKEN.has(event.submitter?.name)) event.preventDefault();
   });
   if (saving.saved && !saving.pending.size) tellSaved(say("judge.live.saved", { time: clock(new Date(saving.saved)) }), "ok");
   listen({ elsewhere, round, gone: told.withdrawn });

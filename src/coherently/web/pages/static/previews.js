@@ -2,10 +2,27 @@
 import { element } from "./words.js";
 
 function numbers(lines) {
-  const found = lines.map(line => /^(-?\d+(?:[.,]\d+)?)\s*(\D*)$/.exec(line)).filter(Boolean);
+  const found = lines.map(line => /^([-+\u2212]?\d(?:[\d.,\u00a0\u202f\u2009 '\u2019_]*\d)?)\s*(\D*)$/.exec(line)).filter(Boolean);
   const unit = found.map(each => each[2].trim()).find(Boolean);
-  const cuts = [...new Set(found.map(each => each[1].replace(",", ".")))].sort((a, b) => a - b);
-  return [cuts, unit ? `\u00a0${unit}` : ""];
+  const cuts = [...new Set(found.map(each => read(each[1])))].sort((a, b) => a - b);
+  return [cuts.map(readable), unit ? `\u00a0${unit}` : ""];
+}
+
+// A number as the service reads it. What it would ask about, since it can be read in two ways, is not shown as either.
+function read(typed) {
+  const clean = typed.replace(/[\u00a0\u202f\u2009 '\u2019_]/g, "").replace("\u2212", "-"), last = Math.max(clean.lastIndexOf("."), clean.lastIndexOf(","));
+  if (last < 0) return Number(clean);
+  const whole = clean.slice(0, last), rest = clean.slice(last + 1), sign = clean[last];
+  if (whole.includes(sign)) return Number(clean.replaceAll(sign, ""));
+  if (rest.length === 3 && /^[-+]?[1-9]\d{0,2}$/.test(whole)) return NaN;
+  return Number(`${whole.replace(/[.,]/g, "")}.${rest}`);
+}
+
+function readable(number) {
+  if (Number.isNaN(number)) return "?";
+  const [whole, rest] = String(number).split(".");
+  const grouped = whole.replace("-", "").length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole;
+  return rest ? `${grouped}.${rest}` : grouped;
 }
 
 function labels(kind, shape, lines) {

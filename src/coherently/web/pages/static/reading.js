@@ -31,7 +31,7 @@ function lines(field, found) {
   const twice = found.same_as ? say("live.same", { number: found.same_as }) : found.opposite_of ? say("live.opposite", { number: found.opposite_of }) : null;
   if (twice) made.push(line("same", twice));
   const spelt = new Set(found.suggestions.map(each => each.name));
-  const said = found.remarks.filter(remark => !(twice && /question \d+/.test(remark)) && ![...spelt].some(name => remark.startsWith(name)));
+  const said = found.remarks.filter(remark => !(twice && /question \d+/.test(remark)) && ![...spelt].some(name => remark.startsWith(`“${name}”`)));
   made.push(...said.map(remark => line("flag", sentence(remark))));
   if (!made.length) made.push(line("ok", found.about ? say("live.about", { about: found.about }) : say("live.fine")));
   return made;

@@ -88,6 +88,7 @@ def _describe(
         "hand_ins": rows(store.judges.hand_ins(panel)),
         "meant": rows(store.meant.list(panel, taken_back=True)),
         "comments": rows(store.comments.list(panel, limit=2**31 - 1, withdrawn=True)),
+        "reactions": rows(store.reactions.list(panel, taken_back=True)),
         "outcomes": rows(store.outcomes.history(panel)),
         "aggregations": rows(versions),
     }

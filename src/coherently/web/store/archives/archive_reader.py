@@ -12,7 +12,15 @@ from coherently.web.store.archives.archive_files import read_json
 from coherently.web.store.archives.archive_parts import HEADER, SAID, read_cell, unguard
 from coherently.web.store.archives.archive_rows import read_row
 from coherently.web.store.archives.archived_fields import ArchivedFields
-from coherently.web.store.database.schema import aggregation, hand_in, meant, outcome, panel, round_phase
+from coherently.web.store.database.schema import (
+    aggregation,
+    hand_in,
+    meant,
+    outcome,
+    panel,
+    reaction,
+    round_phase,
+)
 from coherently.web.store.identifiers import new_id
 from coherently.web.store.resources.forecast_resource import insert_forecasts
 from coherently.web.store.resources.judge_resource import insert_judge
@@ -31,6 +39,7 @@ from coherently.web.store.store_records import (
     OutcomeRecord,
     PanelRecord,
     QuestionRecord,
+    ReactionRecord,
     RoundRecord,
 )
 
@@ -42,6 +51,8 @@ if TYPE_CHECKING:
     from coherently.web.store.store_records import StoredRecord
 
 WITHOUT_NUMBER = ("abstained", "withdrawn")
+LATER = ("reactions",)
+"""Lists that archives of the first version do not have."""
 BATCH = 10_000
 """Number of forecasts that are added at a time."""
 
@@ -100,12 +111,15 @@ class ArchiveReader:
             (round_phase, rounds),
             (hand_in, self._read(HandInRecord, "hand_ins")),
             (meant, self._read(MeantRecord, "meant")),
+            (reaction, self._read(ReactionRecord, "reactions")),
             (outcome, self._read(OutcomeRecord, "outcomes")),
             (aggregation, [self._aggregation(row, parts) for row in self._read(AggregationRecord, "aggregations")]),
         ]
 
     def _read(self, record: type[StoredRecord], name: str) -> list[dict[str, Any]]:
-        """The rows of a list of the archive, for the new panel."""
+        """The rows of a list of the archive, for the new panel; an archive from before that list has none."""
+        if name in LATER and not self._all.has(name):
+            return []
         return [{"panel": self.panel, **read_row(record, each, self._ids)} for each in self._all.items(name)]
 
     def _aggregation(self, row: dict[str, Any], parts: Mapping[str, bytes]) -> dict[str, Any]:

@@ -121,7 +121,8 @@ def _find_events(store: Store, panel: str, table: Panel, texts: list[str]) -> tu
     made: list[QuestionRecord] = []
     found = []
     columns = (column.tolist() for column in (table.written.event, table.written.condition, table.written.rest))
-    for text, title, sides in zip(texts, table.written.text, zip(*columns, strict=True), strict=True):
+    titles = [table.labels.get(text, text) for text in table.written.text]
+    for text, title, sides in zip(texts, titles, zip(*columns, strict=True), strict=True):
         if sides not in meanings:
             kind = "yes-no" if sides[1] == CERTAIN else "conditional"
             event = EventRecord(new_id("e"), text, title)

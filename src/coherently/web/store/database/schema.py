@@ -31,6 +31,8 @@ METADATA = MetaData(
 TIME = String(24)
 TABLES: dict[type[records.StoredRecord], Table] = {}
 """The table of each record."""
+LATER: dict[int, list[Table]] = {}
+"""Tables that came after the first version, by the version that added them."""
 
 
 def _column(field: StoredField) -> Column[Any]:
@@ -57,10 +59,14 @@ def _literal(value: object) -> Any:
     return value if isinstance(value, str) else text(str(value))
 
 
-def _table(name: str, record: type[records.StoredRecord], *beside: SchemaItem, **options: Any) -> Table:
+def _table(
+    name: str, record: type[records.StoredRecord], *beside: SchemaItem, since: int = FIRST, **options: Any
+) -> Table:
     """The table of a record; `beside` are columns that it does not show, and indexes."""
     made = Table(name, METADATA, *(_column(field) for field in stored_fields(record)), *beside, **options)
     TABLES[record] = made
+    if since > FIRST:
+        LATER.setdefault(since, []).append(made)
     return made
 
 
@@ -166,6 +172,14 @@ comment = _table(
     Index(None, "panel", "position"),
     Index(None, "judge"),
     Index(None, "question"),
+)
+reaction = _table(
+    "reaction",
+    records.ReactionRecord,
+    _counter(),
+    Index(None, "panel", "id"),
+    since=3,
+    sqlite_autoincrement=True,
 )
 outcome = _table("outcome", records.OutcomeRecord, Index(None, "panel", "id"), sqlite_autoincrement=True)
 aggregation = _table(

@@ -1,7 +1,7 @@
 """The schema of a database is brought to that of this version; a newer one is refused.
 
-A new database gets all tables as they are. An older one gets, version by version, the columns that were added since:
-the records say in which version each field came. What cannot be had by adding columns needs a step in `STEPS`.
+A new database gets all tables as they are. An older one gets, version by version, the columns and tables that were
+added since: the records say in which version each field came. What cannot be had that way needs a step in `STEPS`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Column, MetaData, String, Table, insert, inspect, select, update
 from sqlalchemy.schema import CreateColumn
 
-from coherently.web.store.database.schema import METADATA, TABLES
+from coherently.web.store.database.schema import LATER, METADATA, TABLES
 from coherently.web.store.store_errors import NewerStoreError, StoreError
 from coherently.web.store.stored_fields import FIRST, stored_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from sqlalchemy import Connection
 
 STEPS: Mapping[int, Callable[[Connection], None]] = {}
 """What else a version changed, after its columns were added."""
-LAST = max([FIRST, *STEPS, *(field.kind.since for record in TABLES for field in stored_fields(record))])
+LAST = max([FIRST, *STEPS, *LATER, *(field.kind.since for record in TABLES for field in stored_fields(record))])
 """The version of this schema."""
 _version = Table("schema_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
@@ -46,6 +47,8 @@ def migrate(connection: Connection, where: str) -> None:
         return
     for version in range(_known_version(connection, where) + 1, LAST + 1):
         _add_columns(connection, version, where)
+        for table in LATER.get(version, ()):
+            table.create(connection)
         STEPS.get(version, _nothing)(connection)
         connection.execute(update(_version).values(version_num=version_text(version)))
 
@@ -82,7 +85,18 @@ def _add_columns(connection: Connection, version: int, where: str) -> None:
                     f"the column {column.name} already. Nothing was changed: restore a backup"
                 )
             made = CreateColumn(column).compile(dialect=connection.dialect)
-            connection.exec_driver_sql(f"ALTER TABLE {quoted(table)} ADD COLUMN {made}")
+            connection.exec_driver_sql(f"ALTER TABLE {quoted(table)} ADD COLUMN {made}{_reference(connection, column)}")
+
+
+def _reference(connection: Connection, column: Column[Any]) -> str:
+    """What a new column refers to, which SQLAlchemy would say at the end of a new table."""
+    names = connection.dialect.identifier_preparer
+    return "".join(
+        f" CONSTRAINT {names.format_constraint(key.constraint)} REFERENCES {names.format_table(key.column.table)} "
+        f"({names.format_column(key.column)}) ON DELETE {key.ondelete}"
+        for key in column.foreign_keys
+        if key.constraint is not None
+    )
 
 
 def _nothing(_: Connection) -> None:

@@ -124,15 +124,24 @@ class ForecastResource(Resource):
 
         return self._write(keyed)
 
-    def latest(self, panel: str, judge: str | None = None, as_of: str | None = None) -> tuple[ForecastRecord, ...]:
-        """The answers that stand, or stood at a time; abstentions are among them, what was withdrawn is not."""
+    def latest(
+        self, panel: str, judge: str | None = None, as_of: str | None = None, before_round: int | None = None
+    ) -> tuple[ForecastRecord, ...]:
+        """The answers that stand, or stood at a time or before a round began, whatever the clock says.
+
+        Abstentions are among them, what was withdrawn is not.
+        """
         query = SELECTED.where(forecast.c.state != "withdrawn")
-        if as_of is None:
+        if as_of is None and before_round is None:
             query = query.join(answer, answer.c.forecast == forecast.c.id).order_by(answer.c.forecast)
             query = query.where(answer.c.panel == panel if judge is None else answer.c.judge == _judge_of(panel, judge))
         else:
             theirs = forecast.c.panel == panel if judge is None else forecast.c.judge == _judge_of(panel, judge)
-            last = select(func.max(forecast.c.id)).where(theirs, forecast.c.time <= read_time(as_of))
+            last = select(func.max(forecast.c.id)).where(theirs)
+            if as_of is not None:
+                last = last.where(forecast.c.time <= read_time(as_of))
+            if before_round is not None:
+                last = last.where(forecast.c.round < before_round)
             query = query.where(forecast.c.id.in_(last.group_by(forecast.c.judge, forecast.c.event)))
             query = query.order_by(forecast.c.id)
         return self._read(lambda connection: _fetch(connection, query))

@@ -73,6 +73,11 @@ class PanelResource(Resource):
 
         return self._read(action)
 
+    def deleted(self, owner: str) -> tuple[PanelRecord, ...]:
+        """Panels of an account that were deleted and can be restored."""
+        query = SELECTED.where(panel.c.owner == owner, panel.c.deleted_at.is_not(None))
+        return self._read(lambda connection: tuple(read_records(PanelRecord, connection.execute(query))))
+
     def edit(self, name: str, **said: Any) -> PanelRecord:
         """Change fields of the record; None leaves one as it is."""
         return self._change(name, {field: value for field, value in said.items() if value is not None})

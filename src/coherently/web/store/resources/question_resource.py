@@ -28,11 +28,16 @@ EVENTS = select(*columns(EventRecord), question_event.c.question).order_by(quest
 
 
 def list_questions(connection: Connection, panel: str, *, withdrawn: bool = False) -> tuple[QuestionRecord, ...]:
-    """The questions of a panel by number."""
+    """The questions of a panel in their order, with their places as numbers.
+
+    With those that are withdrawn, the numbers are those by which the store orders them.
+    """
     query = QUESTIONS.where(question.c.panel == panel).order_by(question.c.number)
-    if not withdrawn:
-        query = query.where(question.c.withdrawn_at.is_(None))
-    return _fetch(connection, query, EVENTS.where(question_event.c.panel == panel))
+    events = EVENTS.where(question_event.c.panel == panel)
+    if withdrawn:
+        return _fetch(connection, query, events)
+    found = _fetch(connection, query.where(question.c.withdrawn_at.is_(None)), events)
+    return tuple(replace(each, number=place) for place, each in enumerate(found, 1))
 
 
 def get_question(connection: Connection, name: str) -> QuestionRecord:
@@ -41,7 +46,9 @@ def get_question(connection: Connection, name: str) -> QuestionRecord:
     found = _fetch(connection, own, EVENTS.where(question_event.c.question == name))
     if not found:
         raise NotFoundError("there is no such question")
-    return found[0]
+    asked = (question.c.panel == found[0].panel) & question.c.withdrawn_at.is_(None)
+    before = select(func.count()).select_from(question).where(asked, question.c.number < found[0].number)
+    return replace(found[0], number=(connection.scalar(before) or 0) + 1)
 
 
 def _fetch(connection: Connection, query: Select[Any], events: Select[Any]) -> tuple[QuestionRecord, ...]:
@@ -55,7 +62,7 @@ def _fetch(connection: Connection, query: Select[Any], events: Select[Any]) -> t
 
 
 def next_number(connection: Connection, panel: str) -> int:
-    """The number of the next question of a panel; one that is withdrawn keeps its number."""
+    """The number by which the next question of a panel is ordered; one that is withdrawn keeps its own."""
     return (connection.scalar(select(func.max(question.c.number)).where(question.c.panel == panel)) or 0) + 1
 
 
@@ -76,7 +83,7 @@ def _insert_events(connection: Connection, events: Sequence[tuple[QuestionRecord
 
 
 class QuestionResource(Resource):
-    """Questions; one that is withdrawn is kept, with its number and its forecasts."""
+    """Questions; one that is withdrawn is kept, with its place and its forecasts."""
 
     def add(
         self,
@@ -112,7 +119,7 @@ class QuestionResource(Resource):
             )
             insert_questions(connection, [made])
             note_change(connection, panel, "questions", question=made.id)
-            return made
+            return get_question(connection, made.id)
 
         return self._write(action)
 
@@ -138,6 +145,38 @@ class QuestionResource(Resource):
             if old.withdrawn_at is None:
                 connection.execute(update(question).where(question.c.id == name).values(withdrawn_at=now()))
                 note_change(connection, old.panel, "questions", question=name)
+            return get_question(connection, name)
+
+        return self._write(action)
+
+    def restore(self, name: str) -> QuestionRecord:
+        """Ask it again, where it stood."""
+
+        def action(connection: Connection) -> QuestionRecord:
+            old = get_question(connection, name)
+            if old.withdrawn_at is not None:
+                connection.execute(update(question).where(question.c.id == name).values(withdrawn_at=None))
+                note_change(connection, old.panel, "questions", question=name)
+            return get_question(connection, name)
+
+        return self._write(action)
+
+    def move(self, name: str, place: int) -> QuestionRecord:
+        """Put it at a place among the questions that are asked, from 1; the others close up."""
+
+        def action(connection: Connection) -> QuestionRecord:
+            old = get_question(connection, name)
+            asked = (question.c.panel == old.panel) & question.c.withdrawn_at.is_(None)
+            rows = connection.execute(select(question.c.id, question.c.number).where(asked)).all()
+            numbers = sorted(row.number for row in rows)
+            order = [row.id for row in sorted(rows, key=lambda row: row.number) if row.id != name]
+            order.insert(min(max(place, 1), len(rows)) - 1, name)
+            # No two questions may have the same number, not even for a moment: all step aside first.
+            aside = next_number(connection, old.panel)
+            for first, values in ((aside, range(len(order))), (0, numbers)):
+                for each, number in zip(order, values, strict=True):
+                    connection.execute(update(question).where(question.c.id == each).values(number=first + number))
+            note_change(connection, old.panel, "questions", question=name)
             return get_question(connection, name)
 
         return self._write(action)

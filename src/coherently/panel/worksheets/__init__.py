@@ -1,0 +1,9 @@
+"""Tables as people have them: workbooks, and text files that spreadsheets saved."""
+
+from coherently.panel.worksheets.file_source import local_file
+from coherently.panel.worksheets.plain_look import plain_reading
+from coherently.panel.worksheets.reading_record import TableReading
+from coherently.panel.worksheets.real_table import ReadingChoices, read_real_table
+from coherently.panel.worksheets.role_words import summary_of
+
+__all__ = ["ReadingChoices", "TableReading", "local_file", "plain_reading", "read_real_table", "summary_of"]

@@ -1,0 +1,96 @@
+"""Distances of answers from coherence under the log loss: of all answers of a judge, and of many tuples at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.conversion.tuples import LADDER, PARTITION
+from coherently.panel import Panel
+from coherently.result import aggregate
+from coherently.solve import Exact, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Executor
+
+    from coherently.arrays import Vector
+    from coherently.conversion import Tuple
+    from coherently.problem import Log
+    from coherently.solve import Signal
+
+TOLERANCE = 1e-9
+"""The gap to which a tuple's distance is proved; tuples are small enough for it."""
+AT_ONCE = 2_000
+"""Number of tuples that are solved in one call, as independent components of one panel."""
+UNFINISHED = (Status.TIME_LIMIT, Status.INTERRUPTED)
+
+
+def distance(
+    panel: Panel,
+    loss: Log,
+    tolerance: float,
+    time_limit: float,
+    cancel: Signal | None = None,
+    engine: Executor | None = None,
+) -> tuple[float, bool]:
+    """The divergence of the nearest coherent forecasts from the forecasts as given; false if time was too short.
+
+    It is the sum of the objective, which is about merged forecasts, and of what merging leaves out: the divergence of
+    the merged forecasts from those that were merged. Conditionals are merged by definition, so theirs does not count.
+    """
+    result = aggregate(panel, Exact(tolerance=tolerance, time_limit=time_limit), loss, cancel=cancel, engine=engine)
+    problem = result.problem
+    given, unit = problem.forecasts, problem.forecasts.unit
+    told = (given.weight > 0) & ~problem.conditional[unit] & ~np.isnan(problem.mean[unit]) & ~given.interval
+    merged = problem.merged.mean[problem.coordinate[unit[told]]]
+    left_out = np.sum(given.weight[told] * loss.divergence(merged, loss.clipped(problem.turned()[told])))
+    value = max(0.0, float(result.objective or 0.0) + float(left_out))
+    return value, result.status not in UNFINISHED
+
+
+def tuple_distances(
+    tuples: Sequence[Tuple],
+    loss: Log,
+    time_limit: float,
+    cancel: Signal | None = None,
+    engine: Executor | None = None,
+) -> tuple[Vector, int]:
+    """The distance of each of some tuples, and the number of those that were not finished.
+
+    Each tuple has variables of its own, so all of them are components of one problem. What a tuple loses follows from
+    the coherent answers x: the sum of the divergences of x from the answers as given, those of conditionals times the
+    probability of their condition.
+    """
+    rows, laws, starts = list[tuple[str, str, float]](), list[str](), [0]
+    for number, item in enumerate(tuples):
+        events, own = item.posed(number)
+        rows += [("A", event, p) for event, p in zip(events, item.answers.values(), strict=True)]
+        laws += own
+        starts.append(len(rows))
+    panel = Panel.from_records(rows, laws=laws)
+    method = Exact(tolerance=TOLERANCE / max(1, len(tuples)), time_limit=time_limit)
+    result = aggregate(panel, method, loss, cancel=cancel, engine=engine)
+    x = result.solution.value[result.problem.forecasts.unit]
+    lost = loss.divergence(x, loss.clipped(panel.probability))
+    parts = [
+        lost[first:end] * _likely(item, x[first:end])
+        for item, first, end in zip(tuples, starts[:-1], starts[1:], strict=True)
+    ]
+    values = np.array([max(0.0, float(part.sum())) for part in parts])
+    return values, len(tuples) if result.status in UNFINISHED else 0
+
+
+def _likely(item: Tuple, x: Vector) -> Vector:
+    """The probability of the condition of each answer, 1 where it has none, from the coherent answers."""
+    likely = np.ones(len(x))
+    if item.check in (LADDER, PARTITION):
+        return likely
+    if item.check in ("Cond", "CondCond"):
+        likely[1] = x[0]
+    if item.check == "CondCond":
+        likely[2] = x[0] * x[1]
+    if item.check == "ExpectedEvidence":
+        likely[2], likely[3] = x[1], 1.0 - x[1]
+    return likely

@@ -1,0 +1,201 @@
+"""How a table was read is said: roles, what is left out and why, questions where nothing decides."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+import coherently as co
+from coherently.panel.worksheets.plain_look import is_plain_text
+from tests.panel.worksheets.spreadsheets import cells, long_rows, text, workbook
+
+
+def read(tmp_path, content, name="t.csv", **options):
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return co.read_panel(tmp_path / name, **options)
+
+
+def asked(tmp_path, content, **options):
+    with pytest.raises(co.PanelError) as raised:
+        read(tmp_path, content, **options)
+    return str(raised.value)
+
+
+def test_every_guess_is_a_note_with_the_way_to_change_it(tmp_path):
+    rows = cells(("Risk", "Ann", "Bob", "Cid"), above=[["Workshop"]], column=(4, "Median", [0.3, 0.5, 0.3]))
+    panel = read(tmp_path, text(rows, ";"))
+    assert panel.notes[:4] == (
+        "t.csv: read as text, separated by semicolons, header in row 2",
+        "t.csv: Risk as the events (--columns ROLE=NAME,... changes that)",
+        "t.csv: columns left out: Median (the median of the others, by its name)",
+        "t.csv: row 1 (Workshop) not read: above the header",
+    )
+    kept = read(tmp_path, text(rows, ";"), columns={"judge": "Median"})
+    assert kept.judges == ("Ann", "Bob", "Cid", "Median")
+
+
+def test_columns_are_given_roles(tmp_path):
+    table = "a,b,c,d\nfire,Ann,0.2,x\nflood,Bob,0.3,y\n"
+    message = asked(tmp_path, table)
+    assert "--columns event=a" in message
+    panel = read(tmp_path, table, columns={"event": "a", "judge": "b", "probability": "c", "comment": "d"})
+    assert (panel.judges, panel.written.text[:], panel.probability.tolist()) == (
+        ("Ann", "Bob"),
+        ("fire", "flood"),
+        [0.2, 0.3],
+    )
+    assert [(each.judge, each.event, each.text) for each in panel.reading.reasons] == [
+        ("Ann", "fire", "x"),
+        ("Bob", "flood", "y"),
+    ]
+    assert "has no column 'z'" in asked(tmp_path, table, columns={"event": "z"})
+    assert "unknown role 'boss'" in asked(tmp_path, table, columns={"boss": "a"})
+
+
+def test_roles_are_given_to_frames_and_records_too():
+    import pandas as pd
+
+    frame = pd.DataFrame({"q": ["fire", "flood"], "who": ["Ann", "Bob"], "p_yes": [0.2, 0.3]})
+    roles = {"event": "q", "judge": "who", "probability": "p_yes"}
+    for panel in (
+        co.Panel.from_frame(frame, columns=roles),
+        co.Panel.from_records(frame.to_dict("records"), columns=roles),
+    ):
+        assert (panel.judges, panel.probability.tolist()) == (("Ann", "Bob"), [0.2, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("Name,Fire,Flood\nAnn,0.2,0.3\n", "--columns event=Name or --columns judge=Name"),
+        ("Risk,Low,High,Ann,Bob\nfire,0.1,0.3,0.2,0.25\nflood,0.2,0.4,0.3,0.35\n", "lower=Low,upper=High"),
+        ("market,odds\nfire,150\nflood,200\n", "decimal (2.5), fractional (3/2) or American"),
+        ("event,chance,likelihood\nfire,0.2,0.3\n", "--columns probability=chance or --columns probability=likelihood"),
+        ("Risk,Ann,,Bob\nfire,0.2,0.3,0.4\n", "column 3 has no name"),
+    ],
+)
+def test_what_cannot_be_decided_is_asked(tmp_path, table, words):
+    assert words in asked(tmp_path, table)
+
+
+@pytest.mark.parametrize("header", ["bid,ask", "low,high", "min,max", "yes_bid,yes_ask", "Best Bid,Best Ask"])
+def test_quotes_are_no_judges(tmp_path, header):
+    panel = read(tmp_path, f"market,{header}\nA wins,0.4,0.5\nB wins,0.3,0.45\n")
+    assert (panel.judges, panel.lower.tolist(), panel.upper.tolist()) == (("panel",), [0.4, 0.3], [0.5, 0.45])
+
+
+@pytest.mark.parametrize(
+    ("odds", "shares"),
+    [
+        (["4/1", "evens", "1/3"], [0.2, 0.5, 0.75]),
+        (["+400", "-150", "+100"], [0.2, 0.6, 0.5]),
+        (["5.0", "1,25", "2"], [0.2, 0.8, 0.5]),
+    ],
+)
+def test_odds_are_probabilities(tmp_path, odds, shares):
+    rows = "".join(f"m{i};{each}\n" for i, each in enumerate(odds))
+    panel = read(tmp_path, f"market;odds\n{rows}")
+    assert panel.probability.tolist() == pytest.approx(shares)
+    assert any("odds, each a probability" in note and "margin" in note for note in panel.notes)
+
+
+def test_fees_count_and_sizes_are_kept(tmp_path):
+    panel = read(tmp_path, "event,bid,ask,fee,ask_size\np,0.4,0.5,0.02,7\n")
+    assert (panel.lower.tolist(), panel.upper.tolist()) == (pytest.approx([0.38]), pytest.approx([0.52]))
+    assert [(each.column, each.text) for each in panel.reading.kept] == [("ask_size", "7")]
+
+
+def test_an_outcome_beside_the_judges_resolves_events(tmp_path):
+    panel = read(tmp_path, "Risk,Ann,Bob,Eingetreten\nfire,0.2,0.3,1\nflood,0.4,0.5,0\n")
+    assert panel.judges == ("Ann", "Bob")
+    assert panel.written.outcome.tolist() == [1, 0]
+
+
+def test_somebody_who_happens_to_agree_stays_a_judge(tmp_path):
+    panel = read(tmp_path, "Risk,Ann,Bob,Cid\na,0.1,0.2,0.3\nb,0.2,0.3,0.4\nc,0.5,0.6,0.7\n")
+    assert panel.judges == ("Ann", "Bob", "Cid")
+    panel = read(tmp_path, "Risk,Ann,Max\na,0.1,0.2\nb,0.2,0.3\n")
+    assert panel.judges == ("Ann", "Max")
+
+
+def test_open_files_pipes_and_packed_files(tmp_path):
+    table = text(cells(("Risk", "Ann", "Bob", "Cid")))
+    wanted = read(tmp_path, table)
+    for source in (io.StringIO(table), io.BytesIO(table.encode()), (tmp_path / "t.csv").open("rb")):
+        panel = co.read_panel(source)
+        assert panel.probability.tolist() == wanted.probability.tolist()
+        source.close()
+    with pytest.raises(co.PanelError, match=r"list is not a source"):
+        co.read_panel([1])
+
+
+def test_labels_are_a_frame_a_mapping_or_a_file(tmp_path):
+    import pandas as pd
+
+    table = "event,Ann\nr1,0.2\nr2,0.3\nSupplier delay and Budget overrun,0.1\n"
+    titles = {"r1": "Supplier delay", "r2": "Budget overrun"}
+    frame = pd.DataFrame({"id": list(titles), "title": list(titles.values())})
+    frame.to_csv(tmp_path / "labels.csv", index=False)
+    for labels in (titles, frame, tmp_path / "labels.csv"):
+        panel = read(tmp_path, table, labels=labels)
+        assert panel.written.text[:] == ("r1", "r2", "r1 & r2")
+        assert panel.labels["r1"] == "Supplier delay"
+
+
+def test_a_plain_table_is_read_as_before(tmp_path):
+    for header, rows in (("judge,event,probability", "Ann,p,0.5\n"), ("event,Ann,Bob", "p & q,0.5,NA\n")):
+        assert is_plain_text(f"{header}\n{rows}".encode(), whole=True, separator=None, percent=False)
+        assert not read(tmp_path, f"{header}\n{rows}").reading.careful
+
+
+def test_a_look_is_bounded():
+    head = b"judge,event,probability\n" + b"Ann,p,0.5\n" * 20_000
+    cut = head[: 1 << 17]
+    assert is_plain_text(cut, whole=False, separator=None, percent=False)
+
+
+def test_a_sheet_is_named(tmp_path):
+    book = workbook(("A", cells()), ("B", cells(("Risk", "Xi", "Yan", "Zoe"))))
+    assert "Which one should be read?" in asked(tmp_path, book, name="t.xlsx")
+    assert read(tmp_path, book, "t.xlsx", sheet="B").judges == ("Xi", "Yan", "Zoe")
+    assert "its sheets are 'A', 'B'" in asked(tmp_path, book, name="t.xlsx", sheet="C")
+
+
+def test_per_cent_is_never_guessed_from_numbers_alone(tmp_path):
+    table = text(cells(("Risk", "Ann", "Bob", "Cid"), shown=lambda share: f"{share * 100:.0f}"))
+    assert "--percent" in asked(tmp_path, table)
+    assert read(tmp_path, table, percent=True).probability.max() == 0.55
+
+
+def test_the_record_is_plain_values(tmp_path):
+    told = read(tmp_path, text(long_rows(("Expert", "Risk", "Estimate")), ";")).reading.as_dict()
+    assert (told["format"], told["shape"]) == ("coherently-reading", "long")
+    assert [(each["name"], each["role"]) for each in told["columns"]] == [
+        ("Expert", "judge"),
+        ("Risk", "event"),
+        ("Estimate", "probability"),
+    ]
+
+
+def test_writers_of_texts_for_spreadsheets(tmp_path):
+    import openpyxl
+
+    from coherently.panel import write_table
+    from coherently.panel.writers import excel_bytes
+
+    panel = read(tmp_path, text(cells()))
+    result = co.aggregate(panel)
+    write_table(result.columns(), tmp_path / "o.xlsx", labels=panel.labels)
+    header, *rows = openpyxl.load_workbook(tmp_path / "o.xlsx").active.iter_rows(values_only=True)
+    assert header[:3] == ("event", "title", "probability")
+    assert [row[1] for row in rows] == ["Supplier delay", "Budget overrun", "Supplier delay and Budget overrun"]
+    assert [row[2] for row in rows] == result.columns()["probability"].tolist()
+    first = Path(tmp_path / "o.xlsx").read_bytes()
+    write_table(result.columns(), tmp_path / "o.xlsx", labels=panel.labels)
+    assert (tmp_path / "o.xlsx").read_bytes() == first
+    assert excel_bytes({"event": ["=1+1", "é;"], "p": [0.5, None]}, True).decode("utf-8") == (
+        '\ufeffevent;p\r\n\'=1+1;0,5\r\n"é;";\r\n'
+    )
+    assert excel_bytes({"p": [0.5]}, False).decode("utf-8") == "\ufeffp\r\n0.5\r\n"
+    with pytest.raises(co.PanelError, match=r"ends in \.csv"):
+        write_table(result.columns(), tmp_path / "o.parquet", excel_csv=True)
