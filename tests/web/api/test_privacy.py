@@ -160,6 +160,31 @@ def test_the_sheet_says_who_sees_what(desk):
     assert "nobody sees your numbers" not in page.lower()
 
 
+def test_a_link_that_is_opened_again_leaves_open_pages_at_work(desk):
+    ann, bob = (desk.post(f"{desk.path}/judges", {"name": name})["secret"] for name in (ANN, BOB))
+    with desk.service.client(follow_redirects=True) as browser:
+
+        def open_link(secret):
+            page = browser.get(f"{desk.service.url}/j/{secret}").text
+            return re.search(r'name="csrf_token" value="([^"]+)"', page)[1], dict(browser.cookies)
+
+        def hands_in(token):
+            headers = {"X-CSRF-Token": token, "Origin": desk.service.url}
+            return browser.post(f"{desk.service.url}/api/v1/sheet/hand-in", headers=headers, json={}).status_code
+
+        first, kept = open_link(ann)
+        second, again = open_link(ann)
+        assert (first, kept) == (second, again)
+        assert hands_in(first) == 200
+        third, other = open_link(bob)  # another judge: the session before it has ended
+        assert third != first
+        assert hands_in(first) == 403
+        browser.cookies.clear()
+        browser.cookies.update(kept)
+        assert browser.get(f"{desk.service.url}/sheet").status_code == 401
+        assert other != kept
+
+
 def test_reasons_of_others_without_names_once_the_round_opens_them(weather):
     reason = {"rain": "Clouds from the west.", "wind": "The glass falls."}
 

@@ -76,15 +76,23 @@ def _account(request: Request, bench: Workbench, name: str | None, password: str
 
 
 def open_link(request: Request, secret: str) -> tuple[JudgeCaller, str]:
-    """Begin the session of a judge whose link was opened; returns the judge and the secret for the cookie."""
+    """Begin the session of a judge whose link was opened; returns the judge and the secret for the cookie.
+
+    A browser in which the same judge is at work keeps its session: the pages that are open there hold its token, and
+    would be refused when they save. Only who has the link could have begun it, so nobody is let in by that. The session
+    of another judge ends, so that nobody can hand the browser a session.
+    """
     bench: Workbench = request.app.state.workbench
     known = bench.store.judges.by_link(secret)
     if known is None:
         raise not_let_in(request, bench, "This link does not hold, or no longer.", "Ask who sent it for a new one.")
     old = session_of(request, bench, JUDGE_SESSION)
+    bench.store.judges.opened(known.id)
+    if old is not None and old.judge == known.id:
+        bench.store.sessions.prolong(old.id, JUDGE_SECONDS)
+        return JudgeCaller(known, old.csrf, old.id), request.cookies[JUDGE_SESSION]
     if old is not None:
         bench.store.sessions.close(old.id)
-    bench.store.judges.opened(known.id)
     session, cookie = bench.store.sessions.open(judge=known.id, seconds=JUDGE_SECONDS)
     return JudgeCaller(known, session.csrf, session.id), cookie
 

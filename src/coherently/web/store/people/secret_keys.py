@@ -71,6 +71,11 @@ class SessionResource(Resource):
         found = self._read(lambda connection: _with_secret(connection, query, secret))
         return None if found is None else SessionRecord(**found)
 
+    def prolong(self, name: str, seconds: float) -> None:
+        """Let a session hold for as long as one that begins now."""
+        later = update(session).where(session.c.id == name).values(expires_at=after(seconds))
+        self._write(lambda connection: connection.execute(later))
+
     def close(self, name: str) -> None:
         """Sign one browser out."""
         self._write(lambda connection: connection.execute(delete(session).where(session.c.id == name)))
