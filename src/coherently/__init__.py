@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from coherently.explain.bets.dutch import Trade
     from coherently.explain.bets.trading_terms import TradingTerms
     from coherently.explain.influence import Influence, Why
+    from coherently.explain.next_questions import NextQuestions, OpenQuestion, ask_next
     from coherently.explain.verdicts import CheckStatus
     from coherently.judge_weights import (
         CoherenceWeights,
@@ -170,6 +171,7 @@ _ROOMS = {
     "coherently.explain.bets.dutch": ["Trade"],
     "coherently.explain.bets.trading_terms": ["TradingTerms"],
     "coherently.explain.influence": ["Influence", "Why"],
+    "coherently.explain.next_questions": ["NextQuestions", "OpenQuestion", "ask_next"],
     "coherently.explain.verdicts": ["CheckStatus"],
     "coherently.judge_weights": [
         "CoherenceWeights",
@@ -283,7 +285,9 @@ __all__ = [
     "MissingDependencyError",
     "Mixture",
     "NetworkError",
+    "NextQuestions",
     "OnlinePanel",
+    "OpenQuestion",
     "Panel",
     "PanelError",
     "Pool",
@@ -312,6 +316,7 @@ __all__ = [
     "Where",
     "Why",
     "aggregate",
+    "ask_next",
     "baselines",
     "calibration",
     "check",
