@@ -17,7 +17,7 @@ project = "Coherently"
 author = "The Coherently authors"
 version = release = coherently.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "skills"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "Coherently"
@@ -47,7 +47,7 @@ def show_formulas(_app: Sphinx, _what: str, _name: str, _thing: object, _options
 def _public_names() -> str:
     kinds = {"Functions": inspect.isroutine, "Errors": _is_error, "Objects": inspect.isclass}
     parts = []
-    left = [name for name in coherently.__all__ if name not in ("network", "plot")]
+    left = [name for name in coherently.__all__ if name not in ("agents", "aio", "network", "plot")]
     for title, belongs in kinds.items():
         own = [name for name in left if belongs(getattr(coherently, name))]
         left = [name for name in left if name not in own]
@@ -55,6 +55,10 @@ def _public_names() -> str:
     parts += ["## Types", *map(_alias, [name for name in left if not inspect.isclass(getattr(coherently, name))])]
     nodes = (f"network.{name}" for name in coherently.network.__all__)
     parts += ["## Networks", *(_directive(name, "Objects") for name in nodes)]
+    awaited = [f"aio.{name}" for name in coherently.aio.__all__ if name != "in_thread"]
+    parts += ["## Awaited calls", *(_directive(name, "Functions") for name in awaited)]
+    agents = [f"agents.{name}" for name in coherently.agents.__all__]
+    parts += ["## Agents", *(_directive(name, "Objects" if "Tool" in name else "Functions") for name in agents)]
     drawing = ("adjustments", "convergence", "calibration", "graph", "fusion")
     parts += ["## Pictures", *(_directive(f"plot.{name}", "Functions") for name in drawing)]
     return "\n\n".join(parts)

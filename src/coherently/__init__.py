@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from coherently import network, plot
+    from coherently import agents, aio, network, plot
     from coherently.conversion import (
         Conversion,
         convert,
@@ -315,7 +315,9 @@ __all__ = [
     "Weights",
     "Where",
     "Why",
+    "agents",
     "aggregate",
+    "aio",
     "ask_next",
     "baselines",
     "calibration",
@@ -344,7 +346,7 @@ __all__ = [
 if not TYPE_CHECKING:  # a checker that saw this function would believe that every name exists
 
     def __getattr__(name: str) -> object:
-        if name in ("network", "plot"):
+        if name in ("agents", "aio", "network", "plot"):
             return importlib.import_module(f"coherently.{name}")
         if name not in _ROOM_OF:
             raise AttributeError(f"module 'coherently' has no attribute {name!r}")
