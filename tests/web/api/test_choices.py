@@ -112,9 +112,7 @@ def past_panel(weather, service, count, seed):
 
 
 def test_weights_and_a_recipe_are_learned_from_past_panels(weather, service):
-    refused(
-        weather.api.post(f"{weather.path}/aggregations", json={"learn": "weights"}), 409, "nothing to learn from"
-    )
+    refused(weather.api.post(f"{weather.path}/aggregations", json={"learn": "weights"}), 409, "nothing to learn from")
     first = past_panel(weather, service, 12, 1)
     past_panel(weather, service, 12, 2)
     path = weather.aggregate(learn="weights")

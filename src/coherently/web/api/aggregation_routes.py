@@ -23,7 +23,7 @@ from coherently.web.api.dependencies import (
     unknown_kind,
 )
 from coherently.web.operations import aggregation_operations as aggregations
-from coherently.web.operations import exports, imports, influences, known_scores
+from coherently.web.operations import exports, imports, known_scores, version_influence
 from coherently.web.shapes.aggregation_shapes import (
     AccuracyView,
     AggregationDraft,
@@ -32,6 +32,7 @@ from coherently.web.shapes.aggregation_shapes import (
     ComparisonView,
     InfluenceView,
     PanelScores,
+    PastWeights,
     ResultView,
     TeamScores,
 )
@@ -116,7 +117,13 @@ def get_influence(
     without: Without = (),
 ) -> InfluenceView:
     """Show what each judge, question and law moves, or what some of them move together."""
-    return influences.get_influence(bench, caller, panel, aggregation, calculator, without=without)
+    return version_influence.get_influence(bench, caller, panel, aggregation, calls=calculator, without=without)
+
+
+@router.get("/panels/{panel}/past-weights")
+def get_past_weights(bench: Bench, caller: Facilitating, panel: PanelId) -> PastWeights:
+    """Show how much each judge would count by the outcomes of the account's other panels."""
+    return PastWeights(weights=known_scores.past_weights(bench, caller, panel))
 
 
 @router.get("/scores")

@@ -76,7 +76,8 @@ def choose(inputs: dict[str, Any], options: dict[str, Any], seconds: float, canc
         tuned = tune(panel, history=history, time_limit=seconds / RECIPES, cancel=cancel)
         asked, sentence = plain(tuned.recipe.as_dict()), tuned.sentence
     method = timed_method(asked if isinstance(asked, str) else RecipeBody.model_validate(asked), seconds)
-    return Chosen(panel, method, weights, None if isinstance(asked, str) else asked, sentence)
+    recipe = None if isinstance(asked, str) else asked
+    return Chosen(panel, method, weights, recipe, sentence=sentence)
 
 
 def make(

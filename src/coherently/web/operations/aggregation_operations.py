@@ -41,7 +41,7 @@ def request_aggregation(
     options = chosen_options(bench, panel, draft)
     inputs = leave_out(bench, panel, panel_inputs(bench, panel, draft.as_of), options.pop("without"))
     if draft.learn != "nothing":
-        inputs["past"] = past_inputs(bench, caller, panel, draft.past, panel_inputs)
+        inputs["past"] = past_inputs(bench, caller, panel, draft.past, inputs_of=panel_inputs)
     if not inputs["forecasts"] and options["left_out"]:
         raise RefusedError(
             409, "no-answers", "Without all of these no answer is left.", where="body.without", remedy="Leave out less."

@@ -6,13 +6,14 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
-from coherently.web.operations.aggregation_operations import own_aggregation
+from coherently.web.operations.aggregation_operations import own_aggregation, panel_inputs
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.privacy import has_private
-from coherently.web.operations.version_choices import MOST_PANELS
+from coherently.web.operations.version_choices import MOST_PANELS, past_panels
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.aggregation_shapes import (
     CalibrationStep,
+    JudgeHistory,
     JudgeRecordView,
     KnownScore,
     PanelScores,
@@ -143,6 +144,41 @@ def team_scores(bench: Workbench, caller: AccountCaller) -> TeamScores:
                 people.setdefault(each[0], []).append((record.id, each[2], each[3]))
     judges = [_record_of(name, rows) for name, rows in people.items()]
     return TeamScores(panels=panels, judges=sorted(judges, key=lambda each: (each.brier, each.name)))
+
+
+def past_weights(bench: Workbench, caller: AccountCaller, panel: str) -> list[JudgeHistory]:
+    """How much each judge would count by the outcomes of the account's other panels, the greatest first."""
+    from coherently.judge_weights import HistoryWeights
+    from coherently.panel import Panel
+
+    own_panel(bench, caller, panel)
+    rows = [row for each in past_panels(bench, caller, panel) for row in _known_rows(bench, each)]
+    judges = bench.store.judges.list(panel)
+    names = {name for name, *_ in rows}
+    if not rows or not any(each.name in names for each in judges):
+        return []
+    # Every answer has an event of its own here: a record asks how near they were, not what they have in common.
+    history = Panel.from_records(
+        [(name, f"e{number}", value) for number, (name, value, _) in enumerate(rows)],
+        outcomes={f"e{number}": outcome == 1 for number, (*_, outcome) in enumerate(rows)},
+    )
+    asked = Panel.from_records([(each.name, "e", 0.5) for each in judges])
+    factors = dict(zip(asked.judges, HistoryWeights(history)(asked).tolist(), strict=True))
+    found = []
+    for each in judges:
+        own = [(value - outcome) ** 2 for name, value, outcome in rows if name == each.name]
+        brier = mean(own) if own else None
+        found.append(
+            JudgeHistory(judge=each.id, name=each.name, known=len(own), brier=brier, weight=factors[each.name])
+        )
+    return sorted(found, key=lambda each: (-each.weight, each.name))
+
+
+def _known_rows(bench: Workbench, panel: str) -> list[tuple[str, float, int]]:
+    """Judge, number and outcome of the answers of a past panel that are resolved."""
+    inputs = panel_inputs(bench, panel)
+    resolved = resolved_panel(inputs["forecasts"], inputs["laws"], inputs["outcomes"])
+    return [] if resolved is None else [(judge, value, outcome) for judge, _, value, outcome in answers_of(resolved)]
 
 
 def _last_score(bench: Workbench, record: PanelRecord) -> tuple[PanelScores, list[tuple[str, str, float, int]]] | None:

@@ -23,7 +23,7 @@ MOST_PANELS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class PanelParts:
+class PanelMembers:
     """The judges, questions and laws of a panel by their ids."""
 
     judges: Mapping[str, JudgeRecord]
@@ -31,7 +31,7 @@ class PanelParts:
     laws: Mapping[str, LawRecord]
 
     @classmethod
-    def of(cls, bench: Workbench, panel: str) -> PanelParts:
+    def of(cls, bench: Workbench, panel: str) -> PanelMembers:
         """Those that are there now."""
         store = bench.store
         listed = (store.judges.list(panel), store.questions.list(panel), store.laws.list(panel))
@@ -65,7 +65,7 @@ class PanelParts:
 
 def chosen_options(bench: Workbench, panel: str, draft: AggregationDraft) -> dict[str, Any]:
     """The options of a version in plain values: names in place of ids."""
-    parts = PanelParts.of(bench, panel)
+    parts = PanelMembers.of(bench, panel)
     for judge in draft.weights:
         if judge not in parts.judges:
             raise RefusedError(
@@ -100,7 +100,7 @@ def leave_out(bench: Workbench, panel: str, inputs: dict[str, Any], without: Seq
     """The inputs without some judges, questions and laws; what questions declare stays, as formulas may need it."""
     if not without:
         return inputs
-    parts = PanelParts.of(bench, panel)
+    parts = PanelMembers.of(bench, panel)
     judges = {parts.judges[each].name for each in without if each in parts.judges}
     events = {event.event for each in without if each in parts.questions for event in parts.questions[each].events}
     laws = {parts.laws[each].statement for each in without if each in parts.laws}
@@ -109,7 +109,7 @@ def leave_out(bench: Workbench, panel: str, inputs: dict[str, Any], without: Seq
 
 
 def past_inputs(
-    bench: Workbench, caller: AccountCaller, panel: str, asked: Sequence[str], inputs_of: Any
+    bench: Workbench, caller: AccountCaller, panel: str, asked: Sequence[str], *, inputs_of: Any
 ) -> list[dict[str, Any]]:
     """The answers and outcomes of past panels: of those that are asked for, or of all that have outcomes."""
     if asked:

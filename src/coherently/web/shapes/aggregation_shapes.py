@@ -202,6 +202,22 @@ class JudgeRecordView(Shape):
     calibration: list[CalibrationStep]
 
 
+class JudgeHistory(Shape):
+    """How much a judge would count by past scores: known answers, their mean Brier score, and the weight."""
+
+    judge: Id
+    name: str
+    known: int
+    brier: float | None
+    weight: float
+
+
+class PastWeights(Shape):
+    """The weights that past panels teach, the greatest first; none while no past panel has outcomes."""
+
+    weights: list[JudgeHistory]
+
+
 class TeamScores(Shape):
     """The scores of an account's panels and, over all of them, of its judges, the best first."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from coherently.explain.fit.recent_values import Lately
 from coherently.web.operations.aggregation_operations import get_result
 from coherently.web.operations.stateless import aggregated, in_body, plain
-from coherently.web.operations.version_choices import PanelParts
+from coherently.web.operations.version_choices import PanelMembers
 from coherently.web.shapes.aggregation_shapes import InfluenceView, LeftOutView
 from coherently.web.shapes.stateless_shapes import InfluenceDraft, RecipeBody
 
@@ -36,13 +36,13 @@ def get_influence(
     caller: AccountCaller,
     panel: str,
     aggregation: str,
-    calls: Calls,
     *,
+    calls: Calls,
     without: Sequence[str] = (),
 ) -> InfluenceView:
     """What each judge, question and law moves in a version; or, without some of them, what these move together."""
     found = get_result(bench, caller, panel, aggregation)
-    parts = PanelParts.of(bench, panel)
+    parts = PanelMembers.of(bench, panel)
     asked = {row["event"] for row in found.forecasts}
     words = [word for part in without for word in parts.words(part)]
     words = [word for word in words if not word.startswith("event:") or word.removeprefix("event:") in asked]
@@ -96,7 +96,7 @@ def _draft(found: ResultView, words: Sequence[str]) -> InfluenceDraft:
     )
 
 
-def _view(found: ResultView, made: Mapping[str, Any], parts: PanelParts, without: list[str]) -> InfluenceView:
+def _view(found: ResultView, made: Mapping[str, Any], parts: PanelMembers, without: list[str]) -> InfluenceView:
     table = made["table"]
     rows = _rows(table["left_out"], parts) if not without else _together(table["left_out"], without)
     rows += [
@@ -124,7 +124,7 @@ def _together(listed: Sequence[Mapping[str, Any]], without: Sequence[str]) -> li
     return [LeftOutView(kind=kind, id=None, name=", ".join(without), exact=row["exact"], change=row["change"])]
 
 
-def _rows(listed: Sequence[Mapping[str, Any]], parts: PanelParts) -> list[LeftOutView]:
+def _rows(listed: Sequence[Mapping[str, Any]], parts: PanelMembers) -> list[LeftOutView]:
     """One row per judge, question of one event and law."""
     judges = {each.name: each.id for each in parts.judges.values()}
     home = {event.event: each for each in parts.questions.values() for event in each.events}
