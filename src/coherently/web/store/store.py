@@ -17,6 +17,7 @@ from coherently.web.store.people.account_resource import AccountResource
 from coherently.web.store.people.secret_keys import SessionResource, TokenResource
 from coherently.web.store.resources.aggregation_resource import AggregationResource
 from coherently.web.store.resources.change_resource import ChangeResource
+from coherently.web.store.resources.drawn_resource import DrawnResource
 from coherently.web.store.resources.forecast_resource import ForecastResource
 from coherently.web.store.resources.judge_resource import JudgeResource
 from coherently.web.store.resources.law_resource import LawResource
@@ -75,6 +76,7 @@ class Store:
         self.report_links = ReportLinkResource(database)
         self.rounds = RoundResource(database)
         self.forecasts = ForecastResource(database)
+        self.drawn = DrawnResource(database)
         self.outcomes = OutcomeResource(database)
         self.comments = CommentResource(database)
         self.meant = MeantResource(database)

@@ -324,6 +324,22 @@ class MeantRecord(StoredRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class DrawnRecord(StoredRecord):
+    """A distribution that a judge drew for a question about a number or a date; the last one of a judge holds.
+
+    `curve` has what was drawn, with all its knots, as plain values: the answers are only its values at the question's
+    thresholds. An empty one takes the drawing back.
+    """
+
+    panel: Annotated[str, belongs("panel")]
+    judge: Annotated[str, belongs("judge")]
+    question: Annotated[str, belongs("question")]
+    curve: Values
+    round: Annotated[int, count()]
+    time: Time
+
+
+@dataclass(frozen=True, slots=True)
 class AggregationRecord(StoredRecord):
     """A version of a panel's aggregate, and the job that makes it; `version` counts from 1 within the panel.
 

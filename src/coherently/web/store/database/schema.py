@@ -201,6 +201,15 @@ reaction = _table(
     since=3,
     sqlite_autoincrement=True,
 )
+drawn = _table(
+    "drawn",
+    records.DrawnRecord,
+    _counter(),
+    Index(None, "panel", "id"),
+    Index(None, "judge", "question"),
+    since=4,
+    sqlite_autoincrement=True,
+)
 outcome = _table("outcome", records.OutcomeRecord, Index(None, "panel", "id"), sqlite_autoincrement=True)
 aggregation = _table(
     "aggregation",
