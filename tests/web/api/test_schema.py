@@ -41,7 +41,7 @@ ROWS = [(f"J{j}", f"q{i}", ((i * 7 + j * 3) % 19 + 0.5) / 20) for i in range(32)
 
 @pytest.fixture(scope="module")
 def schema(service):
-    return httpx.get(f"{service.url}{API}/openapi.json").json()
+    return httpx.get(f"{service.url}{API}/openapi.json", timeout=120).json()
 
 
 def operations(schema):
