@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-__all__ = ["aggregate", "ask_next", "check", "consistency", "in_thread", "tune", "verify"]
+__all__ = ["aggregate", "ask_next", "check", "consistency", "tune", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _twin(call: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
 
         return await in_thread(work)
 
-    awaited.__doc__ = f"`co.{call.__name__}`, awaited: the work runs in a thread."
+    awaited.__doc__ = f"`co.{call.__name__}`, awaited: the work runs in a thread.\n\n    {call.__doc__}"
     return awaited
 
 

@@ -64,7 +64,10 @@ def forecast_scorer(event: str = "event", laws: Sequence[str] = ()) -> Any:
 
 
 def incoherence_metric(laws: Sequence[str] = ()) -> Any:
-    """A metric for inspect-ai: the squared distance of all answers from coherent ones, divided by their number."""
+    """A metric for inspect-ai: the squared distance of all answers from coherent ones, divided by their number.
+
+    `laws` are those of `co.Panel`.
+    """
 
     def incoherence(scores: list[Any]) -> float:
         from coherently.explain import check

@@ -45,7 +45,7 @@ ICON = (
 
 
 def make_server(tools: Toolbox) -> Server[Any]:
-    """The server of a toolbox, for any transport."""
+    """The MCP server of `tools`, a `Toolbox`, for any transport of the SDK."""
     if find_spec("mcp") is None:
         raise MissingDependencyError('the server for agents needs further packages: pip install "coherently[agents]"')
     import mcp_types as types

@@ -36,7 +36,7 @@ def coherent_reports(
     events: Mapping[Any, str] | None = None,
     time_limit: float = 10.0,
 ) -> list[Any]:
-    """The same reports with the nearest coherent probabilities, as copies, in their order.
+    """The same `reports` with the nearest coherent probabilities, as copies, in their order.
 
     A binary question is the variable `q` and its id, such as `q578`, or its text in quotes if it has no id; `events`
     gives formulas instead, by id or by text, so that a question may be "q578 & q601". The options of a question are
