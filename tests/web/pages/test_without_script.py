@@ -238,6 +238,30 @@ def test_laws_one_by_one_and_as_text(browser):
     assert "A storm means rain." not in browser.text
 
 
+def test_relations_are_offered_when_questions_are_written_and_decided_by_forms(browser):
+    panel = browser.post("/panels", title="Launch", first="Launch by June 30, 2027").url.path.removesuffix("/questions")
+    assert "How the questions are related" not in words(browser.text)
+    browser.post(f"{panel}/questions", kind="yes-no", title="Launch by December 31, 2027")
+    said = words(browser.text)
+    assert "If “Launch by June 30, 2027” comes true, so does “Launch by December 31, 2027”." in said
+    assert "1 waits for you" in said
+    family = re.search(r'name="family" value="([0-9a-f]+)"', browser.text)[1]
+    answer = browser.post(f"{panel}/relations", family=family, decision="accept", by="", back="questions")
+    browser.post(
+        f"{panel}/relations", family=family, decision="reject", by="Ann", reason="It opens later.", back="questions"
+    )
+    said = words(browser.get(f"{panel}/relations").text)
+    assert answer.status_code == 200
+    assert "rejected: launch by june 30, 2027 / launch by december 31, 2027 It opens later." in said
+    assert "launch_june_30 -&gt; launch_december_31" not in browser.get(f"{panel}/questions").text
+    browser.post(f"{panel}/relations", family=family, decision="edit", law="launch_june_30 ->", by="Ann")
+    assert "column" in words(browser.text)
+    browser.post(f"{panel}/relations", family=family, decision="accept", by="Ann", back="questions")
+    assert "likely: deadline ladder; accepted by Ann" in words(browser.text)
+    browser.post(f"{panel}/relations", family="0" * 20, decision="accept", by="Ann")
+    assert "may have changed" in words(browser.text)
+
+
 def test_links_are_shown_once_and_can_be_withdrawn(browser):
     panel = new_panel(browser, first="Rain")
     browser.post(f"{panel}/judges", names="Ann\n\nBob\n")

@@ -12,6 +12,7 @@ from coherently.events import parts
 from coherently.panel.layout import ROLES
 from coherently.panel.worksheets.cell_numbers import to_number
 from coherently.panel.worksheets.column_profile import profile, repeats
+from coherently.panel.worksheets.reading_question import ReadingAnswer, UnclearTableError, one_role
 from coherently.panel.worksheets.role_words import EITHER, spelt, summary_of
 from coherently.panel.worksheets.summary_columns import arithmetic_columns
 
@@ -131,9 +132,11 @@ class _RoleSearch:
         if len(usual) == 1 or role in ("fee", "time"):
             return usual[:1] or found[:1]
         names = [self._table.name(each.column) for each in found]
+        answers = [one_role(role, name, f"{name!r} is the {role}") for name in names]
         return self._ask(
             f"{counted(len(found), 'column')} may be the {role}: {', '.join(map(repr, names))}. Which one is it?",
-            " or ".join(f"--columns {role}={name}" for name in names[:3]) + ".",
+            " or ".join(each.option for each in answers[:3]) + ".",
+            answers=answers,
         )
 
     def _drop_half_quotes(self, single: dict[str, int]) -> None:
@@ -182,6 +185,10 @@ class _RoleSearch:
                 f"{low!r} and {high!r} look like quotes or intervals, beside {names}. What are they?",
                 f"--columns lower={low},upper={high} reads intervals, and leaves the other columns out; "
                 f"--columns ignore={low},ignore={high} reads the others as judges.",
+                answers=[
+                    ReadingAnswer(f"{low!r} and {high!r} are bounds", (("lower", (low,)), ("upper", (high,)))),
+                    ReadingAnswer(f"{names} are judges; leave the two out", (("ignore", (low, high)),)),
+                ],
             )
 
     def _matrix(self, single: dict[str, int], free: list[int], comments: list[int]) -> ColumnRoles:
@@ -265,9 +272,11 @@ class _RoleSearch:
         if any(_is_statement(name) for name in heads):
             return "judge"
         name = self._table.name(column)
+        answers = [one_role("event", name, "the events"), one_role("judge", name, "the judges")]
         return self._ask(
             f"does the column {name!r} have the events or the judges?",
-            f"--columns event={name} or --columns judge={name}.",
+            f"{answers[0].option} or {answers[1].option}.",
+            answers=answers,
         )
 
     def _only(self, columns: list[int], role: str, what: str) -> int:
@@ -281,12 +290,17 @@ class _RoleSearch:
         return self._ask(
             f"no column is called by a name for {what}; which one has them: {', '.join(map(repr, names))}?",
             f"--columns {role}={names[0]}, for example." if names else "Give the columns names.",
+            answers=[one_role(role, name, f"{name!r} has {what}") for name in names],
         )
 
-    def _ask(self, question: str, choices: str, code: str = "unclear-columns") -> NoReturn:
+    def _ask(
+        self, question: str, choices: str, *, code: str = "unclear-columns", answers: Sequence[ReadingAnswer] = ()
+    ) -> NoReturn:
         in_python = "In Python: read_panel(..., columns={'event': 'Risk', ...})."
-        raise PanelError(
+        raise UnclearTableError(
             f"{self._source}, header in row {self._table.header_row}: {question}\nSay which: {choices} {in_python}",
+            question=question,
+            answers=tuple(answers),
             code=code,
             where=Where(self._source, self._table.header_row),
             remedy=choices,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from coherently.errors import PanelError, Where
 from coherently.panel.worksheets.cell_numbers import is_answer, is_no_answer, to_number
 from coherently.panel.worksheets.role_words import role_of
-from coherently.panel.worksheets.sheet_grid import column_letters
+from coherently.panel.worksheets.sheet_grid import Percent, Uncomputed, column_letters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +56,15 @@ def header_text(cell: Cell) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return " ".join(str(cell).split())
+
+
+def shown_cell(cell: Cell | None) -> str:
+    """A cell as a person sees it, or nearly so."""
+    if cell is None:
+        return ""
+    if isinstance(cell, Percent):
+        return f"{cell * 100:.6g} %"
+    return f"={cell.formula}" if isinstance(cell, Uncomputed) else header_text(cell)
 
 
 def find_table(grid: SheetGrid, source: str, header_row: int | None) -> FoundTable | None:

@@ -20,10 +20,11 @@ from coherently.panel.worksheets.cell_numbers import (
     to_number,
 )
 from coherently.panel.worksheets.column_roles import find_roles
-from coherently.panel.worksheets.header_search import header_text, row_text
+from coherently.panel.worksheets.header_search import header_text, row_text, shown_cell
+from coherently.panel.worksheets.reading_question import ReadingAnswer, UnclearTableError
 from coherently.panel.worksheets.reading_record import ColumnReading, KeptCell, SampleRow, SkippedRow, TableReading
 from coherently.panel.worksheets.role_words import says_percent, summary_of
-from coherently.panel.worksheets.sheet_grid import Percent, Uncomputed, column_letters
+from coherently.panel.worksheets.sheet_grid import Uncomputed, column_letters
 from coherently.panel.worksheets.summary_columns import sums_up_rows
 
 if TYPE_CHECKING:
@@ -238,10 +239,14 @@ class SheetReader:
             self._guesses.append(f"{name} is not used, since there is a column of probabilities")
             return
         if kind is None:
-            raise PanelError(
-                f"{self._source}: are the odds in column {name!r} decimal (2.5), fractional (3/2) or American (+150, "
-                f"-200)? The column does not tell: write all of them in one of these ways, or give probabilities "
-                f"(--columns probability=...)",
+            question = (
+                f"are the odds in column {name!r} decimal (2.5), fractional (3/2) or American (+150, -200)? The column "
+                f"does not tell: write all of them in one of these ways, or give probabilities"
+            )
+            raise UnclearTableError(
+                f"{self._source}: {question} (--columns probability=...)",
+                question=question,
+                answers=(ReadingAnswer("these are no odds: leave the column out", (("ignore", (name,)),)),),
                 code="unclear-columns",
                 where=Where(self._source, self._found.header_row, name),
             )
@@ -295,7 +300,7 @@ class SheetReader:
     def _sample(self) -> tuple[SampleRow, ...]:
         rows = list(self._found.grid.rows.items())[:SAMPLE]
         return tuple(
-            SampleRow(row, tuple(_shown(cells.get(column)) for column in self._found.names)) for row, cells in rows
+            SampleRow(row, tuple(shown_cell(cells.get(column)) for column in self._found.names)) for row, cells in rows
         )
 
     def _column_reading(self, column: int) -> ColumnReading:
@@ -321,12 +326,3 @@ class SheetReader:
                     name = self._found.name(column)
                     kept.append(KeptCell(self._rows[i], name, header_text(cell), event or "", judge=judge))
         return kept
-
-
-def _shown(cell: Cell | None) -> str:
-    """A cell as a person sees it, or nearly so."""
-    if cell is None:
-        return ""
-    if isinstance(cell, Percent):
-        return f"{cell * 100:.6g} %"
-    return f"={cell.formula}" if isinstance(cell, Uncomputed) else header_text(cell)

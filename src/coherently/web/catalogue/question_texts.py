@@ -18,7 +18,7 @@ QUESTIONS: dict[str, Text] = {
     "questions.invite": "Invite judges",
     "questions.preview": "See it as a judge",
     "preview.name": "judge",
-    "questions.import": "Import a CSV file",
+    "questions.import": "Import a file",
     "questions.edit": "Edit",
     "questions.edit.label": "Edit question {number}",
     "questions.edit.words": "A formula that somebody has answered stays what it is. To ask something else then, withdraw the question "
