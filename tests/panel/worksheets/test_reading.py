@@ -1,11 +1,13 @@
 """How a table was read is said: roles, what is left out and why, questions where nothing decides."""
 
 import io
+import pickle
 from pathlib import Path
 
 import pytest
 
 import coherently as co
+from coherently.panel.worksheets import ReadingChoices, UnclearTableError, look_at_table
 from coherently.panel.worksheets.plain_look import is_plain_text
 from tests.panel.worksheets.spreadsheets import cells, long_rows, text, workbook
 
@@ -199,3 +201,58 @@ def test_writers_of_texts_for_spreadsheets(tmp_path):
     assert excel_bytes({"p": [0.5]}, False).decode("utf-8") == "\ufeffp\r\n0.5\r\n"
     with pytest.raises(co.PanelError, match=r"ends in \.csv"):
         write_table(result.columns(), tmp_path / "o.parquet", excel_csv=True)
+
+
+QUESTIONS = {
+    "Name,Fire,Flood\nAnn,0.2,0.3\n": 2,
+    "Risk,Low,High,Ann,Bob\nfire,0.1,0.3,0.2,0.25\nflood,0.2,0.4,0.3,0.35\n": 2,
+    "event,chance,likelihood\nfire,0.2,0.3\n": 2,
+    "a,b,c\nfire,red,0.2\nflood,blue,0.3\n": 2,
+    "market,odds,price\nfire,150,0.2\nflood,200,0.3\n": 0,
+}
+
+
+@pytest.mark.parametrize(("table", "count"), QUESTIONS.items())
+def test_every_answer_to_a_question_is_the_option_that_the_message_names_and_is_taken(tmp_path, table, count):
+    path = tmp_path / "table.csv"
+    path.write_text(table)
+    if not count:
+        co.read_panel(path)
+        return
+    with pytest.raises(UnclearTableError) as caught:
+        co.read_panel(path)
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (error.question, error.answers) == (caught.value.question, caught.value.answers)
+    assert error.question in str(error)
+    assert len(error.answers) == count
+    for answer in error.answers:
+        columns = {role: list(names) for role, names in answer.columns}
+        try:
+            panel = co.read_panel(path, columns=columns)
+        except UnclearTableError as again:
+            assert again.question != error.question
+        else:
+            told = {name: each.role for each in panel.reading.columns for name in [each.name]}
+            for role, names in answer.columns:
+                assert {told[name] for name in names} == {"left out" if role == "ignore" else role}
+
+
+def test_a_look_shows_the_first_rows_of_what_cannot_be_read(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("My list\n\nName;Fire\nAnn;0,2\n")
+    seen = look_at_table(path, ReadingChoices())
+    assert (seen.separator, seen.header_row, [each.name for each in seen.columns]) == (";", 3, ["Name", "Fire"])
+    assert [(each.row, each.cells) for each in seen.sample] == [
+        (1, ("My list", "")),
+        (3, ("Name", "Fire")),
+        (4, ("Ann", "0,2")),
+    ]
+    path.write_bytes(b"\x00\x01\x02")
+    assert look_at_table(path, ReadingChoices()) is None
+
+
+def test_columns_of_numbers_may_be_said_to_be_events(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("Name,Fire,Flood\nAnn,0.2,0.3\nBob,0.4,0.1\n")
+    panel = co.read_panel(path, columns={"judge": "Name", "event": ["Fire", "Flood"]})
+    assert (panel.judges, panel.events.variables) == (("Ann", "Bob"), ["Fire", "Flood"])

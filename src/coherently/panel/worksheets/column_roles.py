@@ -104,7 +104,7 @@ class _RoleSearch:
     def _single_roles(self) -> dict[str, int]:
         single: dict[str, int] = {}
         for column, role in self._said.items():
-            if role in ("ignore", "comment", "size") or (role == "judge" and self._profiles[column].is_numeric):
+            if role in ("ignore", "comment", "size") or self._has_answers(column):
                 continue
             if role in single:
                 self._ask(f"two columns are given the role {role}", "Give it to one of them.")
@@ -118,6 +118,10 @@ class _RoleSearch:
                     single[role] = found[0].column
         self._drop_half_quotes(single)
         return single
+
+    def _has_answers(self, column: int) -> bool:
+        """Whether somebody said that a column of numbers is that of a judge, or of an event where rows are judges."""
+        return self._said.get(column) in ("judge", "event") and self._profiles[column].is_numeric
 
     def _plays(self, each: ColumnProfile, role: str) -> bool:
         if each.role != role or each.column in self._said or each.is_empty:
@@ -223,7 +227,7 @@ class _RoleSearch:
         found = []
         for column in free:
             each = self._profiles[column]
-            if self._said.get(column) == "judge":
+            if self._has_answers(column):
                 found.append(column)
             elif each.name and each.is_numeric and each.summary not in (None, "extreme"):
                 self._left_out[column] = f"the {each.summary} of the others, by its name"

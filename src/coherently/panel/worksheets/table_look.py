@@ -1,4 +1,4 @@
-"""What is seen of a file whose table cannot be read yet: its sheets, its first rows, and where the header seems to be."""
+"""What is seen of a file whose table cannot be read yet: its sheets, its first rows, and where its header may be."""
 
 from __future__ import annotations
 

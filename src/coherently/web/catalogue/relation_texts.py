@@ -26,8 +26,8 @@ RELATIONS: dict[str, Text] = {
     "relations.assumes": "This assumes that {what}.",
     "relations.words": "Read from {words}.",
     "relations.judges": (
-        "{violated} of {count} judge who answered contradicts it.",
-        "{violated} of {count} judges who answered contradict it.",
+        "{some} of {count} judge who answered contradicts it.",
+        "{some} of {count} judges who answered contradict it.",
     ),
     "relations.law": "As a law: ",
     "relations.reason": "Why (may stay empty)",

@@ -38,7 +38,7 @@ class ReadTable:
     """What a table says: judges, texts of events, and a row (judge, event, probability) per forecast, by number.
 
     `titles` are the events as people wrote them, `reasons` what a comment says beside a forecast, by judge and event,
-    `names` the names in the events with the number of events that use each, `notes` and `reading` how the file was read.
+    `names` the names in the events with how many events use each, `notes` and `reading` how the file was read.
     """
 
     judges: tuple[str, ...]

@@ -14,6 +14,7 @@ from coherently.proposals import (
     Proposals,
     ProposalStatus,
     RelationDecision,
+    ReviewState,
     accepted_laws,
     family_decisions,
     family_reviews,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from coherently.proposals import FamilyReview, LawLine, ProposedLaw
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
+    from coherently.web.operations.imports import ReadTable
     from coherently.web.shapes.relation_shapes import RelationDraft
     from coherently.web.store.store_records import DecisionRecord, LawRecord, QuestionRecord
 
@@ -60,6 +62,18 @@ def list_relations(bench: Workbench, caller: AccountCaller, panel: str) -> Relat
         notes=found.consequences(),
         decisions=[_view_decision(each) for each in reversed(decisions)],
     )
+
+
+def relations_of_table(bench: Workbench, table: ReadTable) -> list[FamilyView]:
+    """What the words of a table suggest that is not stored yet: doubtful ones first, and no mere questions."""
+    if len(table.events) > bench.settings.limits.questions:
+        return []
+    asked = [(text, table.title(number), "") for number, text in enumerate(table.events)]
+    setting = desk.SheetSetting(tuple(desk.Item(text, text, text, 1) for text in table.events))
+    found = _needed(searched(named_rows(asked)), setting)
+    broken = {name for conflict in found.conflicts for name in conflict.proposals}
+    waiting = [review for review in family_reviews(found) if review.state is ReviewState.WAITING]
+    return [_view(review, found, broken) for review in sorted(waiting, key=lambda one: -one.strength.rank)]
 
 
 def decide_relation(
@@ -119,14 +133,19 @@ def _found(bench: Workbench, panel: str, decisions: Iterable[DecisionRecord]) ->
 
 
 def asked_rows(questions: Iterable[QuestionRecord]) -> tuple[AskedRow, ...]:
-    """The events that are single names, with their words: what a formula means is known already."""
-    return tuple(
-        (name, question.title if len(question.events) == 1 else event.title or question.title, question.definition)
+    """The events of questions that rules may look at, with their words."""
+    return named_rows(
+        (event.event, question.title if len(question.events) == 1 else event.title, question.definition)
         for question in questions
         if question.declaration is None
         for event in question.events
-        if quote_name(name := event.event.strip().removeprefix('"').removesuffix('"')) == event.event.strip()
     )
+
+
+def named_rows(events: Iterable[AskedRow]) -> tuple[AskedRow, ...]:
+    """The events that are single names, by these: what a formula means is known already."""
+    bare = ((text.strip(), text.strip().removeprefix('"').removesuffix('"'), *more) for text, *more in events)
+    return tuple((name, words or name, more) for text, name, words, more in bare if quote_name(name) == text)
 
 
 @lru_cache(maxsize=50)

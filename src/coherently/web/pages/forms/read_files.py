@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coherently.web.shapes.panel_shapes import PanelView
 
 LARGEST_KEPT = 14_000_000
-"""Maximum number of bytes of a file that a form keeps while people look at how it is read: in base64 less than an upload."""
+"""Maximum number of bytes of a file that a form keeps while people look at it: in base64 less than an upload."""
 ROLE = "role-"
 """How the names of fields begin that give a role to a column."""
 
@@ -89,9 +89,7 @@ def table_into_panel(visit: Visit, panel: str, table: ReadTable) -> tuple[int, i
 def read_table(visit: Visit, sent: SentFile) -> ReadTable | AskedTable:
     """Read a table in a process of its own, within limits, as the form says; or say what must be answered first."""
     calculator = visit.request.app.state.calculator
-    read: ReadTable | AskedTable = calculator.call(
-        read_or_ask_bytes, sent.content, sent.name, said_options(visit.form)
-    )
+    read: ReadTable | AskedTable = calculator.call(read_or_ask_bytes, sent.content, sent.name, said_options(visit.form))
     return read
 
 
