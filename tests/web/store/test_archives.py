@@ -61,6 +61,8 @@ def fill(store, panel):
     about = {"rule": "ladder", "relation": "implies", "words": ["a", ODD], "source": "rules 1.0"}
     store.decisions.record(panel.id, "accept", about, decided_by=ODD, reason="r", law="a -> b")
     store.laws.add(panel.id, "c -> d", "words", "likely: ladder; accepted by Ann, 2026-11-18")
+    store.drawn.keep(ann, questions[1].id, {"way": "quantiles", "knots": [["2026-06-30", 0.1], ["2027-06-30", 0.5]]})
+    store.drawn.keep(ann, questions[1].id, {})
     store.judges.hand_in(ann)
     store.rounds.advance(panel.id, "revision", after(3600), hide_numbers=False)
     store.forecasts.record(ann, [AnswerGiven(events[0], withdrawn=True)])
@@ -114,6 +116,7 @@ def all_of(store, panel):
         "meant": without_ids(store.meant.list(panel, taken_back=True)),
         "reactions": without_ids(store.reactions.list(panel, taken_back=True)),
         "decisions": [(without_ids(each), each.about) for each in store.decisions.list(panel)],
+        "drawn": without_ids(store.drawn.history(panel)),
         "outcomes": without_ids(store.outcomes.history(panel)),
         "aggregations": [
             (without_ids(each), store.aggregations.inputs(each.id))

@@ -90,6 +90,7 @@ def _describe(
         "comments": rows(store.comments.list(panel, limit=2**31 - 1, withdrawn=True)),
         "reactions": rows(store.reactions.list(panel, taken_back=True)),
         "decisions": rows(store.decisions.list(panel)),
+        "drawn": rows(store.drawn.history(panel)),
         "outcomes": rows(store.outcomes.history(panel)),
         "aggregations": rows(versions),
     }
