@@ -271,15 +271,23 @@ class Result(Indexed, Tabled, Value, Described):
             where=Where(event=event),
         )
 
-    def report(self, *, title: str | None = None, about: str | None = None, time_limit: float = 10.0) -> Report:
+    def report(
+        self,
+        *,
+        title: str | None = None,
+        about: str | None = None,
+        anonymous: bool = False,
+        time_limit: float = 10.0,
+    ) -> Report:
         """One page about the result, to read and share: `report.save("page.html")`, or .pdf where a browser is there.
 
         `about` is the event that the page is about, as written or by its label; by default the first that a conditional
-        is about, else the first. `time_limit` is for the check of the panel that the page shows, in seconds.
+        is about, else the first. With `anonymous=True` judges are letters, and their names are nowhere on the page.
+        `time_limit` is for the check of the panel that the page shows, in seconds.
         """
         import coherently
 
-        return coherently.Report.of(self, title=title, about=about, time_limit=time_limit)
+        return coherently.Report.of(self, title=title, about=about, anonymous=anonymous, time_limit=time_limit)
 
     @notes_logged(lambda found: [found.note])
     def bounds(

@@ -12,6 +12,7 @@ from coherently.events import parts
 from coherently.panel.layout import ROLES
 from coherently.panel.worksheets.cell_numbers import to_number
 from coherently.panel.worksheets.column_profile import profile, repeats
+from coherently.panel.worksheets.judge_bounds import JudgeColumns, bounded_judges
 from coherently.panel.worksheets.reading_question import ReadingAnswer, UnclearTableError, one_role
 from coherently.panel.worksheets.role_words import EITHER, spelt, summary_of
 from coherently.panel.worksheets.summary_columns import arithmetic_columns
@@ -40,8 +41,8 @@ class ColumnRoles:
 
     `shape` is "wide" (a row for each event, a column for each judge), "turned" (a row for each judge, a column for
     each event) or "long" (a row for each forecast); `single` has the roles that one column plays, `answers` the
-    columns of judges or of events, `comments` those of reasons, `sizes` those of
-    what may be traded, and `left_out` says why each other one is not read.
+    columns of judges or of events, `bounds` those of judges who gave intervals, `comments` those of reasons, `sizes`
+    those of what may be traded, and `left_out` says why each other one is not read.
     """
 
     shape: str
@@ -49,6 +50,7 @@ class ColumnRoles:
     answers: tuple[int, ...] = ()
     comments: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
+    bounds: tuple[JudgeColumns, ...] = ()
     left_out: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -88,13 +90,28 @@ class _RoleSearch:
         self._table, self._source, self._profiles, self._said = table, source, profiles, said
         self._people: set[int] = set()
         """Columns that have the name of a bound, without the other one: Max may be somebody."""
+        self._bounds = self._bounded()
         self._left_out: dict[int, str] = {column: "ignored" for column, role in said.items() if role == "ignore"}
+
+    def _bounded(self) -> tuple[JudgeColumns, ...]:
+        """The judges with two columns each, unless somebody said what else these columns are."""
+        names = {
+            each.column: each.name
+            for each in self._profiles.values()
+            if each.is_numeric
+            and each.name
+            and each.role is None
+            and self._said.get(each.column) in (None, "lower", "upper", "probability")
+        }
+        return tuple(bounded_judges(names))
 
     def find(self) -> ColumnRoles:
         """Look for the long shape first, as its columns have names of their own."""
         single = self._single_roles()
         comments = self._comments(single)
-        free = [column for column in self._profiles if column not in {*single.values(), *comments, *self._left_out}]
+        bounded = {column for each in self._bounds for column in each.columns}
+        taken = {*single.values(), *comments, *self._left_out, *bounded}
+        free = [column for column in self._profiles if column not in taken]
         if {"lower", "upper"} <= single.keys():
             self._check_quotes(single, free)
         if single.keys() & set(VALUES) or {"lower", "upper"} & single.keys():
@@ -104,7 +121,8 @@ class _RoleSearch:
     def _single_roles(self) -> dict[str, int]:
         single: dict[str, int] = {}
         for column, role in self._said.items():
-            if role in ("ignore", "comment", "size") or self._has_answers(column):
+            is_bound = any(column in each.columns for each in self._bounds)
+            if role in ("ignore", "comment", "size") or self._has_answers(column) or is_bound:
                 continue
             if role in single:
                 self._ask(f"two columns are given the role {role}", "Give it to one of them.")
@@ -197,13 +215,13 @@ class _RoleSearch:
 
     def _matrix(self, single: dict[str, int], free: list[int], comments: list[int]) -> ColumnRoles:
         answers = self._answer_columns(free)
-        if not answers:
+        if not answers and not self._bounds:
             self._ask(
                 "no column of probabilities, and no column of numbers for any judge",
                 "--columns event=...,probability=... says which columns they are.",
                 code="missing-column",
             )
-        if {"event", "judge"} <= single.keys():
+        if {"event", "judge"} <= single.keys() and not self._bounds:
             single["probability"] = self._only(answers, "probability", "the probabilities")
             return self._long(single, [column for column in free if column != answers[0]], comments)
         shape = self._shape(single, [column for column in free if column not in answers])
@@ -212,7 +230,7 @@ class _RoleSearch:
         for column in free:
             if column not in answers and column not in single.values():
                 self._left_out.setdefault(column, self._spare_words(column))
-        return ColumnRoles(shape, single, tuple(answers), tuple(comments), left_out=self._left_out)
+        return ColumnRoles(shape, single, tuple(answers), tuple(comments), bounds=self._bounds, left_out=self._left_out)
 
     def _spare_words(self, column: int) -> str:
         each = self._profiles[column]

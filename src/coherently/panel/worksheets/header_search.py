@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -83,7 +84,21 @@ def find_table(grid: SheetGrid, source: str, header_row: int | None) -> FoundTab
     columns = sorted({column for row in (number, *below) for column in grid.rows[row]})
     cells = grid.rows[number]
     names = {column: header_text(cells[column]) if column in cells else "" for column in columns}
+    names = _with_names_above(grid, number, names)
     return FoundTable(grid, number, names, below)
+
+
+def _with_names_above(grid: SheetGrid, number: int, names: dict[int, str]) -> dict[int, str]:
+    """Names that several columns have, such as low and high below each judge, with the name that stands above them."""
+    many = Counter(name.casefold() for name in names.values() if name)
+    if max(many.values(), default=0) < 2 or number - 1 not in grid.rows:
+        return names
+    above, last = grid.rows[number - 1], ""
+    found = {}
+    for column, name in names.items():
+        last = header_text(above[column]) if column in above else last
+        found[column] = f"{last} {name}" if last and many[name.casefold()] > 1 else name
+    return found
 
 
 def _header_row(grid: SheetGrid) -> int | None:
