@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -88,6 +88,7 @@ class ReportChoice:
         known = {name: others.get(name) for name in ("weights", "weighting", "history", "judge")}
         known["without"] = others.get("without") or ()
         known["anonymous"] = self.anonymous
+        told = {**others, "anonymous": self.anonymous or None}
         now = datetime.now(UTC)
         origin = Origin(
             name=source.panel_file.name,
@@ -96,9 +97,7 @@ class ReportChoice:
             title=self.title,
             about=self.about,
             anonymous=self.anonymous,
-            command=None
-            if others.get("judge") or known["without"]
-            else verifying_command(source, {**others, "anonymous": self.anonymous or None}),
+            command=None if others.get("judge") or known["without"] else verifying_command(source, told),
         )
         page = write_dossier(dossier, origin)
         if self.report is not None:
@@ -144,7 +143,7 @@ def write_result(
 
     seconds = SECONDS if time_limit is None else time_limit
     if choice.anonymous:
-        result = replace(result, panel=result.panel.anonymous())
+        result = result.anonymous()
     with progress_bar("Checking", quiet=source.quiet) as progress:
         dossier = make_dossier(result.panel, result, time_limit=seconds, progress=progress)
     for note in dossier.notes:

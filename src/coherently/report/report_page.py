@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,7 +64,7 @@ class Report:
     ) -> Report:
         """The report of a result; `Result.report` says what the arguments are."""
         if anonymous:
-            result = replace(result, panel=result.panel.anonymous())
+            result = result.anonymous()
         dossier = make_dossier(result.panel, result, time_limit=time_limit)
         name = title or "Forecasts"
         return Report(write_dossier(dossier, Origin(title=name, about=about, anonymous=anonymous)), name)

@@ -56,7 +56,7 @@ def panel_code(
     without: Sequence[str] = (),
     anonymous: bool = False,
 ) -> str:
-    """The lines that read a panel, or that of one judge, leave out parts of it, weight its judges, and hide their names.
+    """The lines that read a panel, or that of one judge, leave out parts of it, weight and rename its judges.
 
     All files are in one folder.
 

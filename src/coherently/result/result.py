@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -270,6 +270,20 @@ class Result(Indexed, Tabled, Value, Described):
             code="unknown-event",
             where=Where(event=event),
         )
+
+    def anonymous(self) -> Result:
+        """The same result of a panel whose judges are letters, for others to read: Judge A, Judge B.
+
+        >>> import coherently as co
+        >>> result = co.aggregate(co.Panel.from_records([("Zoe", "p", 0.7), ("Ann", "p", 0.4)]))
+        >>> bool(co.verify(result.panel.anonymous(), result.anonymous()))
+        True
+        """
+        from coherently.panel.anonymous import lettering
+
+        note = self.solution.note
+        solution = replace(self.solution, note=None if note is None else lettering(self.panel)(note))
+        return replace(self, panel=self.panel.anonymous(), solution=solution)
 
     def report(
         self,

@@ -97,7 +97,8 @@ def read_or_ask_bytes(data: bytes, name: str, said: Mapping[str, Any], seconds: 
 
 
 def _choices(said: Mapping[str, Any]) -> ReadingChoices:
-    return ReadingChoices(**{name: said.get(name) for name in ("sheet", "header", "separator", "encoding")})
+    told = {name: said.get(name) for name in ("sheet", "header", "separator", "encoding")}
+    return ReadingChoices({}, told["sheet"], told["header"], separator=told["separator"], encoding=told["encoding"])
 
 
 def read_table_bytes(data: bytes, name: str, said: Mapping[str, Any], _seconds: float) -> ReadTable:

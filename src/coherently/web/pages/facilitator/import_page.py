@@ -14,6 +14,7 @@ from coherently.web.operations.imports import AskedTable
 from coherently.web.pages.facilitator.question_page import show_questions
 from coherently.web.pages.facilitator.start_page import show_start
 from coherently.web.pages.forms import read_files as files
+from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.visits import wrong
 from coherently.web.shapes.relation_shapes import RelationDraft
 
@@ -70,7 +71,7 @@ def _decide(visit: Visit, panel: str) -> None:
     by = visit.form.get("by", "").strip() or None
     for name, word in visit.form.items():
         if name.startswith(RELATED) and word in ("accept", "reject"):
-            draft = RelationDraft(decision=word, family=name.removeprefix(RELATED), by=by)  # type: ignore[arg-type]
+            draft = fill(RelationDraft, decision=word, family=name.removeprefix(RELATED), by=by)
             relations.decide_relation(visit.bench, visit.caller, panel, draft)
 
 
