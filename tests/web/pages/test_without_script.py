@@ -334,8 +334,9 @@ def fields_of(page):
     """What the form of a page would send, as it stands."""
     hidden = dict(re.findall(r'<input type="hidden" name="(kept\w*)" value="([^"]*)"', page))
     chosen = {
-        unescape(name): re.search(r'<option value="(\w+)" selected', options)[1]
+        unescape(name): found[1]
         for name, options in re.findall(r'<select name="(role-[^"]*)">(.*?)</select>', page)
+        if (found := re.search(r'<option value="(\w+)" selected', options))
     }
     return {**{name: unescape(value) for name, value in hidden.items()}, **chosen}
 

@@ -9,7 +9,7 @@ from coherently.errors import CoherentlyError
 from coherently.panel.worksheets.column_roles import SAID_ROLES
 from coherently.panel.worksheets.delimited_text import SEPARATORS
 from coherently.web.catalogue import plain
-from coherently.web.operations import relations
+from coherently.web.operations import related_questions
 from coherently.web.operations.imports import AskedTable
 from coherently.web.pages.facilitator.question_page import show_questions
 from coherently.web.pages.facilitator.start_page import show_start
@@ -72,7 +72,7 @@ def _decide(visit: Visit, panel: str) -> None:
     for name, word in visit.form.items():
         if name.startswith(RELATED) and word in ("accept", "reject"):
             draft = fill(RelationDraft, decision=word, family=name.removeprefix(RELATED), by=by)
-            relations.decide_relation(visit.bench, visit.caller, panel, draft)
+            related_questions.decide_relation(visit.bench, visit.caller, panel, draft)
 
 
 def show_table(visit: Visit, sent: SentFile, table: ReadTable | AskedTable, action: str) -> Response:
@@ -81,7 +81,7 @@ def show_table(visit: Visit, sent: SentFile, table: ReadTable | AskedTable, acti
     read = None if isinstance(table, AskedTable) else table
     reading = table.reading
     assert reading is not None
-    related = [] if read is None else relations.relations_of_table(visit.bench, read)
+    related = [] if read is None else related_questions.relations_of_table(visit.bench, read)
     return visit.show(
         "import.html",
         name=sent.name,

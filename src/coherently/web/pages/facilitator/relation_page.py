@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
 from coherently.web.operations import panel_operations as panels
-from coherently.web.operations import relations
+from coherently.web.operations import related_questions
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.visits import wrong
 from coherently.web.shapes.relation_shapes import RelationDraft
@@ -24,7 +24,7 @@ OFFERED = 3
 def show_relations(visit: Visit, note: Notice | None = None) -> Response:
     """The page: what waits, what is only a question, and what was decided by whom."""
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
-    found = relations.list_relations(bench, caller, panel)
+    found = related_questions.list_relations(bench, caller, panel)
     return visit.show(
         "relations.html",
         422 if note is not None else 200,
@@ -42,7 +42,7 @@ def show_relations(visit: Visit, note: Notice | None = None) -> Response:
 
 def offered(visit: Visit, panel: str) -> dict[str, Any]:
     """What the page of questions shows of relations: the first that wait, and how many there are."""
-    found = relations.list_relations(visit.bench, visit.caller, panel)
+    found = related_questions.list_relations(visit.bench, visit.caller, panel)
     waiting = [each for each in found.families if each.state == "waiting"]
     return {
         "related": waiting[:OFFERED],
@@ -67,7 +67,7 @@ def decide(visit: Visit) -> Response:
     if is_edited:
         said["law"] = form.get("law", "").strip()
     try:
-        made = relations.decide_relation(bench, caller, panel, fill(RelationDraft, **said))
+        made = related_questions.decide_relation(bench, caller, panel, fill(RelationDraft, **said))
     except CoherentlyError as error:
         return show_relations(visit, wrong(error))
     back = "questions#related" if form.get("back") == "questions" else "relations"

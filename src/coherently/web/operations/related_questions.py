@@ -87,7 +87,7 @@ def decide_relation(
     after = found.decided(made)
     if draft.decision == "accept":
         _check_taken(after, made)
-    change = _law_change(bench, panel, found, after, made)
+    change = _law_change(bench, panel, found, after, made=made)
     return only_once(
         bench, caller, f"relations {panel}", key, draft=draft, action=lambda: _keep(bench, panel, made, change)
     )
