@@ -21,7 +21,7 @@ def test_the_list_has_every_section():
         "coherently check ",
         "exit codes: ",
         "record ",
-        "GET /api",
+        "GET /panels",
     ):
         assert re.search(rf"^{re.escape(expected)}", text, re.MULTILINE), expected
     assert all(f"co.{name}" in text for name in co.__all__)
