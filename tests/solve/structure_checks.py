@@ -140,10 +140,11 @@ def check_claims(part):
     truth = holds(part, worlds)
     values, order, listed = exclusive_values(part), literal_order(part), listed_worlds(part, MOST_WORLDS)
     costs = np.sin(np.arange(1.0, len(part) + 1))
-    assert np.array_equal(holds(part, listed.worlds), listed.truth), "an event is not what it says"
-    assert len(np.unique(listed.truth, axis=0)) == len(listed), "worlds that nothing tells apart"
-    assert np.array_equal(np.unique(truth, axis=0), np.unique(listed.truth, axis=0)), "a world is missing or impossible"
-    for claim in (values, order, listed):
+    own = check_runs(listed.events)
+    assert np.array_equal(holds(part, listed.worlds(np.arange(len(listed)))), own), "an event is not what it says"
+    assert len(np.unique(own, axis=0)) == len(listed), "worlds that nothing tells apart"
+    assert np.array_equal(np.unique(truth, axis=0), np.unique(own, axis=0)), "a world is missing or impossible"
+    for claim in (values, order, listed.events):
         if claim is not None:
             least = (truth @ costs).min()
             assert least - 1e-12 <= claim.least(costs) <= least, "not the least sum of all worlds"
@@ -160,6 +161,27 @@ def check_claims(part):
         assert np.array_equal(np.array(linear), truth), "an event is not the sum of its literals"
         assert np.array_equal(np.unique(literals, axis=0), _closed_sets(part.n_variables, literals)), "not an order"
     return values, order
+
+
+def check_runs(runs):
+    """The truth that runs stand for; what they say of shares, complements and neighbours is what a table says."""
+    truth = np.zeros((runs.n_worlds, runs.n_events), np.bool_)
+    for event, first, end in zip(runs.event, runs.first, runs.end, strict=True):
+        assert not truth[first:end, event].any()
+        truth[first:end, event] = True
+    share = np.exp(-40 * np.abs(np.sin(np.arange(1.0, runs.n_worlds + 1))))  # over 17 powers of ten
+    held, failed = runs.probabilities(share / share.sum())
+    np.testing.assert_allclose(held, share @ truth / share.sum(), rtol=1e-12)
+    np.testing.assert_allclose(failed, share @ ~truth / share.sum(), rtol=1e-12)
+    assert np.array_equal(runs.counts(), truth.sum(axis=0))
+    others = runs.complement()
+    assert others.complement().counts().tolist() == truth.sum(axis=0).tolist()
+    for pieces, table in ((others.pieces(), ~truth), (runs.compared(), np.diff(truth.astype(int), axis=1, prepend=0))):
+        found = np.zeros(table.shape)
+        row, place, value = pieces.entries()
+        np.add.at(found, (place, row), value)
+        assert np.array_equal(found, table), "runs do not say what the table says"
+    return truth
 
 
 def _closed_sets(count, literals):

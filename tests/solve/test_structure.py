@@ -83,7 +83,7 @@ def test_components_of_a_structure_are_recognised_and_solved_as_by_other_ways(ki
 @pytest.mark.parametrize("kind", ["values", "rungs", "bins"])
 def test_structures_tied_to_other_events_are_solved_over_all_worlds_at_once(kind, loss, monkeypatch):
     monkeypatch.setattr(structure_rules, "MANY_SQUARES", 150)
-    monkeypatch.setattr(structure_rules, "MANY_EVENTS", 150)
+    monkeypatch.setattr(structure_rules, "MANY_WORLDS", 150)
     rng, count = np.random.default_rng(8), 200
     rows, laws = tied(kind, rng, count)
     panel = co.Panel.from_records(rows, laws=laws)
@@ -349,7 +349,7 @@ def test_a_stop_ends_the_method_on_levels():
 
 @pytest.mark.parametrize("kind", ["values", "rungs"])
 def test_an_answer_over_all_worlds_at_once_that_ends_early_is_coherent_and_bounded(kind, monkeypatch):
-    monkeypatch.setattr(structure_rules, "MANY_EVENTS", 150)
+    monkeypatch.setattr(structure_rules, "MANY_WORLDS", 150)
     rows, laws = tied(kind, np.random.default_rng(8), 200)
     panel = co.Panel.from_records(rows, laws=laws)
     result = co.aggregate(panel, co.Exact(time_limit=0.0), "log")
