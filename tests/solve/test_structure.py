@@ -14,6 +14,7 @@ from coherently.solve.component.component_solver import solve_by_worlds, solve_c
 from coherently.solve.component.objective import goal_of
 from coherently.solve.component.structure import barrier_path, structure_rules, world_shares
 from coherently.solve.component.structure.exclusive_values import exclusive_values
+from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.literal_order import literal_order
 from coherently.solve.component.structure.structure_rules import solve_by_structure
 from coherently.solve.component.structure.world_shares import solve_shares
@@ -116,6 +117,30 @@ def tied(kind, rng, count):
     return [*rows, ("A", "x", 0.3)], ["variable r: number", f"r >= {count // 3} & r < {count // 2} -> x"]
 
 
+@pytest.mark.parametrize("kind", ["values", "rungs", "pooled rungs"])
+def test_worlds_are_counted_before_they_are_solved_all_at_once(kind):
+    """What the answer mixes is nearly known before: rungs out of order are pooled."""
+    rows, laws = tied(kind.split()[-1], np.random.default_rng(8), 60)
+    if kind.startswith("pooled"):
+        rows = [(judge, text, 0.5 + 0.4 * (-1) ** i) for i, (judge, text, _) in enumerate(rows)]
+    part = only_part(rows, laws)
+    answer = solve_by_worlds(part, goal_of(part, find_loss("brier")), checks.CLOSELY)
+    np.testing.assert_allclose(structure_rules.likely_worlds(part), len(answer.worlds), rtol=0.3, atol=4)
+
+
+def test_shares_that_are_almost_nothing_have_all_their_digits_under_the_log_loss():
+    """Heavy forecasts that contradict each other leave 1e-9 and less to lighter ones, and as little to complements."""
+    rows = [("A", "who = Ann", 0.98, 20.0), ("A", "who = Bob", 0.99, 30.0), ("B", "who = Cid", 0.5, 0.8)]
+    rows += [("B", "who = Cid & z", 0.9, 0.3), ("B", "z", 0.4, 1.0), ("B", "who = Ann | who = Bob", 0.2, 0.1)]
+    part = only_part(rows, WHO, "log")
+    goal = goal_of(part, find_loss("log"))
+    answer = solve_shares(part, goal, Budget())
+    x = np.minimum(answer.x, 1 - answer.x)
+    assert 0 < x.min() < 1e-9
+    assert answer.gap <= 1e-12 * goal.terms(part).total
+    checks.check_answer(part, goal, answer)
+
+
 def test_conditionals_on_rungs_and_values_are_solved_over_all_worlds_at_once():
     rng = np.random.default_rng(9)
     levels = np.sort(rng.random(420))[::-1]
@@ -124,6 +149,21 @@ def test_conditionals_on_rungs_and_values_are_solved_over_all_worlds_at_once():
     part = only_part(rows, ["variable r: number"], "log")
     goal = goal_of(part, find_loss("log"))
     answer = solve_by_structure(part, goal, Budget())
+    checks.check_answer(part, goal, answer)
+
+
+@pytest.mark.parametrize("loss", ["brier", "log"])
+def test_conditionals_on_many_values_are_solved_over_all_worlds_at_once(loss):
+    """The condition of each is a value of the same variable: as many terms with a condition as there are values."""
+    rng, count = np.random.default_rng(10), 150
+    rows = [("A", f"w = v{i}", p) for i, p in enumerate(1.2 * rng.uniform(0.5, 1.5, count) / count)]
+    rows += [("A", f"x given w = v{i}", p) for i, p in enumerate(rng.uniform(0.2, 0.4, count))] + [("A", "x", 0.3)]
+    part = only_part(rows, ["variable w: " + ", ".join(f"v{i}" for i in range(count))], loss)
+    goal = goal_of(part, find_loss(loss))
+    program = world_shares.world_shares(part, goal, listed_worlds(part, 1_000))
+    assert (program.arranged.width, len(program.arranged.edge)) == (1, 1)
+    answer = solve_shares(part, goal, Budget())
+    assert answer is not None
     checks.check_answer(part, goal, answer)
 
 

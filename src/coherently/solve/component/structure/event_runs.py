@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from coherently.solve.component.structure.literal_order import sums_at
+
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Mask, Vector
 
@@ -64,8 +66,7 @@ class EventRuns:
     def probabilities(self, share: Vector) -> tuple[Vector, Vector]:
         """Those of the events and of their complements, with shares of the worlds that sum to 1."""
         before, after = np.append(0.0, np.cumsum(share)), np.append(np.cumsum(share[::-1])[::-1], 0.0)
-        sums = (each.sums(share, before, after) for each in self._sums)
-        held, failed = sums
+        held, failed = (each.sums(share, before, after) for each in self._sums)
         return np.minimum(held, 1.0), np.minimum(failed, 1.0)
 
     def least(self, coefficients: Vector) -> float:
@@ -96,6 +97,12 @@ class EventRuns:
         owner, first, end = owner[order], first[order], end[back]
         some = end > first
         return EventRuns(owner[some], first[some], end[some], size, self.n_worlds)
+
+    def beside(self, others: EventRuns) -> EventRuns:
+        """These events, and after them others of the same worlds."""
+        event = np.concatenate([self.event, self.n_events + others.event])
+        first, end = np.concatenate([self.first, others.first]), np.concatenate([self.end, others.end])
+        return EventRuns(event, first, end, self.n_events + others.n_events, self.n_worlds)
 
     def take(self, events: Indices) -> EventRuns:
         """The runs of some events, in the order of an index."""
@@ -130,7 +137,7 @@ class _RunSums(NamedTuple):
     `short` has the worlds of short runs in between, one after the other, and `owner` the event of each.
     """
 
-    count: int
+    n_events: int
     head: tuple[Indices, Indices]
     tail: tuple[Indices, Indices]
     long: tuple[Indices, Indices, Indices]
@@ -140,14 +147,12 @@ class _RunSums(NamedTuple):
     def sums(self, share: Vector, before: Vector, after: Vector) -> Vector:
         """The sums of shares of each event, from those `before` and `after` each place."""
         event, first, end = self.long
-        found: Vector = np.bincount(
+        between = np.maximum(before[end] - before[first], 0.0)
+        return sums_at(
             np.concatenate([self.head[0], self.tail[0], event, self.owner]),
-            np.concatenate(
-                [before[self.head[1]], after[self.tail[1]], np.maximum(before[end] - before[first], 0.0), share[self.short]]
-            ),
-            self.count,
+            np.concatenate([before[self.head[1]], after[self.tail[1]], between, share[self.short]]),
+            self.n_events,
         )
-        return found
 
 
 def _run_sums(runs: EventRuns) -> _RunSums:

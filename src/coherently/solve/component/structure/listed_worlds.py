@@ -178,7 +178,9 @@ class _Listing:
                 found = _runs_along(functions, event, self.place[variables], is_chain=self.factors[0].is_chain)
                 parts.append(found)
         empty = np.empty(0, np.int64)
-        event, first, end = (np.concatenate([empty, *column]) for column in zip(*parts, strict=True)) if parts else (empty,) * 3
+        event, first, end = (
+            (np.concatenate([empty, *column]) for column in zip(*parts, strict=True)) if parts else (empty,) * 3
+        )
         return ran, event, first, end
 
     def _truth(self, functions: Functions, which: Indices) -> Mask | None:

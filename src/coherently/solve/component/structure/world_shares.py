@@ -5,10 +5,14 @@ terms, the matrix of a step is A' H A + diag(r), with the sum of the shares held
 
     ds = T (g - A' v),   (H^-1 + A T A') v = A T g,   T = 1 / r,
 
-which is a system with one row per event. It is sparse if events hold in few worlds, as those of values and bins do. A
-threshold does not, but it is nearly the one before: in the differences B x of neighbouring events the matrix is
-B H^-1 B' + (B A) T (B A)', and B A is sparse. An event that is true in most worlds counts by its complement. So k
-values, rungs or bins, with a few variables beside them, cost about k steps of elimination.
+which is a system with one row per event (see `share_factor`). It is a narrow band if events hold in few worlds, as
+those of values and bins do. A threshold does not, but it is nearly the one before: in the differences B x of
+neighbouring events the matrix is B H^-1 B' + (B A) T (B A)', and B A is sparse. An event that is true in most worlds
+counts by its complement. So k values, rungs or bins, with a few variables beside them, cost about k steps of
+elimination, and no table of worlds and events is made (see `event_runs`).
+
+Where a share is large, r is small, and T is more than doubles can hold beside H^-1. A little damping of such shares
+keeps the system solvable; it costs a step no more than a millionth of its length.
 
 In the end, worlds whose share is small beside its multiplier have none. Newton's method on the shares of the others,
 without any inequality, finds the last digits; where many shares have the same probabilities, it moves them little.
@@ -24,6 +28,7 @@ import numpy as np
 from coherently.solve.component.objective import STEEPEST, sides_at
 from coherently.solve.component.structure.barrier_path import minimised
 from coherently.solve.component.structure.certified_levels import CLOSE, MOST_BYTES, certified
+from coherently.solve.component.structure.event_runs import EventRuns
 from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.share_factor import ShareFactor, SparseRows, bordered
 from coherently.solve.facts import Route
@@ -31,19 +36,14 @@ from coherently.solve.facts import Route
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from coherently.arrays import Indices, Mask, Vector
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.answer import Answer
     from coherently.solve.component.objective import Objective, Planes, Squares
     from coherently.solve.component.structure.barrier_path import BarrierPoint
-    from coherently.solve.component.structure.event_runs import EventRuns
     from coherently.solve.component.structure.listed_worlds import ListedWorlds
     from coherently.solve.component.structure.share_factor import BorderedRows
-
-    Table = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ShareTuning:
     unsettled: float = 1e-6
     """The least probability that a condition does not hold."""
     damping: float = 1e-6
-    """What holds shares where they have a choice, in units of weight."""
+    """What holds shares that are large or have a choice, in units of weight."""
     last_steps: int = 12
     """Maximum number of steps for the last digits."""
     settled: float = 1e-16
@@ -74,8 +74,6 @@ class ShareTuning:
     """The least probability at which a loss is asked for its slope."""
     most_entries: int = 2**22
     """Maximum number of entries of the rows of events."""
-    most_conditionals: int = 128
-    """Maximum number of terms with a condition."""
 
 
 TUNING = ShareTuning()
@@ -141,8 +139,9 @@ class ListedShares:
 
     The terms `plain` have no condition, and are in an order in which neighbours are alike. Row i of `rows` has the
     truth of the event of `plain[i]` in each world, less 1 if it goes by its complement, and less that of the event
-    before it if it is in one of the `runs` and not the first there. `arranged` are these rows as the system of a step
-    has them. The terms `given` have a condition; `joint` and `condition` have the truth of their sides.
+    before it if it is in one of the `runs` and not the first there. The terms `given` have a condition; `joint` and
+    `condition` have the truth of their sides in the worlds where the condition holds. `arranged` are the rows of plain
+    terms and then of others, as the system of a step has them.
     """
 
     objective: Objective
@@ -152,8 +151,8 @@ class ListedShares:
     rows: SparseRows
     arranged: BorderedRows
     given: Indices
-    joint: Table
-    condition: Table
+    joint: SparseRows
+    condition: SparseRows
 
     @property
     def unit(self) -> float:
@@ -184,8 +183,10 @@ class ListedShares:
         sums = planes.by_joint[self.plain]
         for first, end in self.runs:
             sums[first:end] = np.cumsum(sums[first:end][::-1])[::-1]
-        found = self.rows.transposed_times(sums, len(self.listed))
-        found += planes.by_joint[self.given] @ self.joint + planes.by_condition[self.given] @ self.condition
+        found, count = self.rows.transposed_times(sums, len(self.listed)), len(self.listed)
+        if len(self.given):
+            found += self.joint.transposed_times(planes.by_joint[self.given], count)
+            found += self.condition.transposed_times(planes.by_condition[self.given], count)
         return found
 
     def lost(self, z: Vector) -> float:
@@ -214,7 +215,7 @@ class ListedShares:
         return gradient - z @ gradient, planes
 
     def _steep(self, planes: Planes, sides: Vector) -> Planes:
-        """The planes of plain terms where the loss is infinitely steep at 0 and 1, and digits of x do not say enough."""
+        """The planes, with plain terms by their rarer side: near 1, the digits of x do not say where it is."""
         terms, (slope, curvature) = self.objective, self.slopes(sides)
         event = terms.joint[self.plain]
         by_joint, bend = planes.by_joint.copy(), planes.curvature.copy()
@@ -224,36 +225,45 @@ class ListedShares:
 
     def factor(self, planes: Planes, ratio: Vector, raised: float) -> ShareFactor:
         """The factor of the second derivative of f plus `ratio` on the diagonal, with the sum of shares held."""
-        return self.softened(planes, 1.0 / ratio, raised)
+        return self.softened(planes, 1.0 / np.maximum(ratio, TUNING.damping * self.unit), raised)
 
     def softened(self, planes: Planes, give: Vector, raised: float = 0.0) -> ShareFactor:
         """The same, by what shares give way by."""
-        soft = 1.0 / planes.curvature
-        bent = self.joint - planes.bent[self.given][:, None] * self.condition
-        return ShareFactor(
-            self.arranged, give, soft[self.plain], bent=bent, bent_soft=soft[self.given], raised=raised
-        )
+        soft, arranged = 1.0 / planes.curvature[np.concatenate([self.plain, self.given])], self.arranged
+        if len(self.given):
+            arranged = arranged.revalued(_stacked(self.rows, self._bent(planes.bent[self.given])))
+        return ShareFactor(arranged, give, soft, raised)
+
+    def _bent(self, ratio: Vector) -> SparseRows:
+        """The directions in which terms with a condition bend: the joint event less the ratio times the condition."""
+        return self.joint._replace(value=self.joint.value - ratio[self.joint.row] * self.condition.value)
+
+
+def _stacked(first: SparseRows, second: SparseRows) -> SparseRows:
+    """All rows of one and then of the other."""
+    row = np.concatenate([first.row, first.n_rows + second.row])
+    place, value = np.concatenate([first.place, second.place]), np.concatenate([first.value, second.value])
+    return SparseRows(row, place, value, first.n_rows + second.n_rows)
 
 
 def world_shares(part: Merged, objective: Objective, listed: ListedWorlds) -> ListedShares | None:
     """The program of listed worlds; None if too many events meet in them."""
     plain, given = np.flatnonzero(objective.certain), np.flatnonzero(~objective.certain)
-    if len(given) > TUNING.most_conditionals:
-        return None
     count, about = listed.events.counts(), objective.joint[plain]
     plain = plain[np.lexsort([count[about], _families(part)[about]])]
     made = _compared(listed.events.take(objective.joint[plain]))
-    if made is None:
+    conditions = _conditions(objective, listed, given)
+    if made is None or conditions is None:
         return None
     rows, follows = made
-    size, later = len(plain), np.flatnonzero(follows)
+    size, later = len(objective), np.flatnonzero(follows)
     differences = SparseRows(
         np.concatenate([np.arange(size), later]),
         np.concatenate([np.arange(size), later - 1]),
         np.concatenate([np.ones(size), np.full(len(later), -1.0)]),
         size,
     )
-    arranged = bordered(rows, differences, len(listed))
+    arranged = bordered(_stacked(rows, conditions[1]), differences, len(listed))
     if arranged is None:
         return None
     return ListedShares(
@@ -264,9 +274,26 @@ def world_shares(part: Merged, objective: Objective, listed: ListedWorlds) -> Li
         rows=rows,
         arranged=arranged,
         given=given,
-        joint=_truth_of(objective.joint[given], listed, objective.size),
-        condition=_truth_of(objective.condition[given], listed, objective.size),
+        joint=conditions[0],
+        condition=conditions[1],
     )
+
+
+def _conditions(objective: Objective, listed: ListedWorlds, given: Indices) -> tuple[SparseRows, SparseRows] | None:
+    """The truth of joint events and of conditions where conditions hold; None if that is in too many worlds."""
+    joint, condition = (_side_runs(listed.events, sides[given]) for sides in (objective.joint, objective.condition))
+    if int(condition.counts().sum()) > TUNING.most_entries:
+        return None
+    row, place, value = condition.pieces().entries()
+    own, world, _ = joint.pieces().entries()
+    both = np.isin(row * len(listed) + place, own * len(listed) + world)
+    return SparseRows(row, place, both.astype(np.float64), len(given)), SparseRows(row, place, value, len(given))
+
+
+def _side_runs(events: EventRuns, sides: Indices) -> EventRuns:
+    """The runs of events, of complements of events, or of certainty."""
+    every = EventRuns(np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, events.n_worlds), 1, events.n_worlds)
+    return events.beside(events.complement()).beside(every).take(sides)
 
 
 def _compared(events: EventRuns) -> tuple[SparseRows, Mask] | None:
@@ -289,15 +316,6 @@ def _compared(events: EventRuns) -> tuple[SparseRows, Mask] | None:
     ]
     row, place, value = (np.concatenate(column) for column in zip(*parts, strict=True))
     return SparseRows(row, place, value, events.n_events), follows
-
-
-def _truth_of(sides: Indices, listed: ListedWorlds, size: int) -> Table:
-    """The truth of sides in each world, one row per side."""
-    event, world, _ = listed.events.take(sides % size).pieces().entries()
-    found = np.zeros((len(sides), len(listed)))
-    found[event, world] = 1.0
-    found[sides >= size] = 1.0 - found[sides >= size]
-    return found
 
 
 def _families(part: Merged) -> Indices:
