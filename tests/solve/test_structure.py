@@ -192,6 +192,42 @@ def test_a_condition_that_vanishes_is_left_to_the_other_solver():
     assert solve_shares(part, goal_of(part, find_loss("brier")), Budget()) is None
 
 
+def test_intervals_and_pins_of_exclusive_values_are_kept_as_by_other_ways():
+    assert checks.check_limited(3, 150) <= 1e-9
+
+
+def test_intervals_stay_in_their_middle_while_values_without_a_forecast_take_the_rest():
+    columns = ("judge", "event", "probability", "lower", "upper")
+    known = [("A", "who = Ann", 0.3, 0.2, 0.4), ("A", "who = Bob", 0.2, 0.1, 0.3)]
+    rows = [dict(zip(columns, row, strict=True)) for row in known]
+
+    def shares(*laws):
+        result = co.aggregate(co.Panel.from_records(rows, laws=laws), "exact", "log")
+        assert {one.route for one in result.components} == {"closed form"}
+        return [result.probability("who = Ann"), result.probability("who = Bob")]
+
+    np.testing.assert_allclose(shares("variable who: Ann, Bob, Cid, Dan"), [0.3, 0.2], atol=1e-14)
+    np.testing.assert_allclose(shares(*WHO, "P(who = Cid) <= 0.4"), [0.35, 0.25], atol=1e-14)
+    outside = np.array(shares(*WHO, "P(who = Cid) <= 0.25"))
+    np.testing.assert_allclose(outside.sum(), 0.75, atol=1e-12)
+    up = find_loss("log").gradient(outside) - find_loss("log").gradient(np.array([0.4, 0.3]))
+    np.testing.assert_allclose(up[0], up[1], atol=1e-9)
+    assert up[0] > 0
+
+
+@pytest.mark.parametrize("loss", ["brier", "log"])
+def test_a_pin_on_a_value_moves_all_others_alike(loss):
+    """Ann's share is pinned from 0.5 to 0.2: what Bob and Cid gain has the same slope."""
+    rows = [("A", "who = Ann", 0.5), ("A", "who = Bob", 0.3), ("A", "who = Cid", 0.2)]
+    panel = co.Panel.from_records(rows, laws=[*WHO, "P(who = Ann) = 0.2"])
+    result = co.aggregate(panel, "exact", loss)
+    x = np.array([result.probability(f"who = {name}") for name in ("Ann", "Bob", "Cid")])
+    slope = find_loss(loss).gradient(x) - find_loss(loss).gradient(np.array([0.5, 0.3, 0.2]))
+    np.testing.assert_allclose(x[0], 0.2, atol=1e-12)
+    np.testing.assert_allclose(slope[1], slope[2], atol=1e-9)
+    assert co.verify(panel, result)
+
+
 def test_nothing_is_claimed_that_worlds_do_not_show():
     assert checks.check_near_misses(2, 200) > 10
 

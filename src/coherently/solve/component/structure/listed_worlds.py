@@ -91,7 +91,8 @@ class ListedWorlds:
                 named = np.flatnonzero(state < len(factor.variables))
                 found[named, factor.variables[state[named]]] = 1
             else:
-                found[:, _in_a_row(factor.variables)] = factor.truth(state, np.arange(len(factor.variables)))
+                order = np.argsort(factor.variables)
+                found[:, _in_a_row(factor.variables[order])] = factor.truth(state, order).view(np.uint8)
         return found
 
 

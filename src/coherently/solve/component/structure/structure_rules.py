@@ -11,6 +11,7 @@ from coherently.problem import BlockForm
 from coherently.solve.component.structure.exclusive_values import solve_exclusive
 from coherently.solve.component.structure.interior_levels import solve_levels
 from coherently.solve.component.structure.isotonic import solve_isotonic
+from coherently.solve.component.structure.limited_values import solve_limited
 from coherently.solve.component.structure.literal_order import literal_order
 from coherently.solve.component.structure.world_shares import solve_shares
 
@@ -66,7 +67,7 @@ def likely_worlds(part: Merged) -> int:
     return found + int(np.count_nonzero(known & ~rungs))
 
 
-STRUCTURES: tuple[Solver, ...] = (solve_exclusive, solve_order, solve_large_lists)
+STRUCTURES: tuple[Solver, ...] = (solve_exclusive, solve_limited, solve_order, solve_large_lists)
 """Each looks, in linear time, whether a component has its structure, and gives None if not."""
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from coherently.solve.component.objective import STEEPEST, sides_at
 from coherently.solve.component.structure.barrier_path import minimised
-from coherently.solve.component.structure.certified_levels import CLOSE, MOST_BYTES, certified
+from coherently.solve.component.structure.certified_levels import CLOSE, MOST_BYTES, certified, plane_at
 from coherently.solve.component.structure.event_runs import EventRuns
 from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.share_factor import ShareFactor, SparseRows, bordered
@@ -121,7 +121,7 @@ def _answer(
         budget,
         mixture=(share[kept], listed.worlds(kept), x),
         least=listed.events.least,
-        dual=program.slopes(sides)[0] if program.objective.is_steep and not len(program.given) else None,
+        plane=plane_at(program.objective, program.slopes(sides)[0]) if program.is_precise else None,
         route=Route.NEWTON,
         steps=steps,
     )
@@ -163,6 +163,11 @@ class ListedShares:
     def total(self) -> float:
         """The sum of all weights."""
         return self.objective.total
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether digits of x do not say where the loss of an event is, and there are no conditions to ask for."""
+        return self.objective.is_steep and not len(self.given)
 
     def sides(self, z: Vector) -> Vector:
         """The probabilities of the events and of their complements, each with all its digits."""
