@@ -179,9 +179,9 @@ def check_runs(runs):
     assert np.array_equal(runs.counts(), truth.sum(axis=0))
     others = runs.complement()
     assert others.complement().counts().tolist() == truth.sum(axis=0).tolist()
-    for pieces, table in ((others.pieces(), ~truth), (runs.compared(), np.diff(truth.astype(int), axis=1, prepend=0))):
+    for rows, table in ((others.stretches(), ~truth), (runs.compared(), np.diff(truth.astype(int), axis=1, prepend=0))):
         found = np.zeros(table.shape)
-        row, place, value = pieces.entries()
+        row, place, value = rows.entries()
         np.add.at(found, (place, row), value)
         assert np.array_equal(found, table), "runs do not say what the table says"
     return truth

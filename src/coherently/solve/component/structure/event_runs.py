@@ -25,8 +25,8 @@ SHORT = 64
 """Maximum length of a run in the middle whose shares are added one by one."""
 
 
-class Pieces(NamedTuple):
-    """Stretches of rows: row `row` has `value` from place `first` up to the one before `end`."""
+class Stretches(NamedTuple):
+    """Parts of rows: row `row` has `value` from place `first` up to the one before `end`."""
 
     row: Indices
     first: Indices
@@ -34,14 +34,18 @@ class Pieces(NamedTuple):
     value: Vector
 
     def lengths(self, count: int) -> Indices:
-        """The number of places in the pieces of each of `count` rows."""
+        """The number of places in those of each of `count` rows."""
         found: Indices = np.bincount(self.row, self.end - self.first, count).astype(np.int64)
         return found
 
-    def kept(self, rows: Mask) -> Pieces:
-        """The pieces of some rows."""
+    def kept(self, rows: Mask) -> Stretches:
+        """Those of some rows."""
         some = rows[self.row]
-        return Pieces(self.row[some], self.first[some], self.end[some], self.value[some])
+        return Stretches(self.row[some], self.first[some], self.end[some], self.value[some])
+
+    def negated(self) -> Stretches:
+        """The same with the other sign."""
+        return Stretches(self.row, self.first, self.end, -self.value)
 
     def entries(self) -> tuple[Indices, Indices, Vector]:
         """The rows, places and values of all entries, one by one."""
@@ -61,7 +65,7 @@ class EventRuns:
 
     def counts(self) -> Indices:
         """The number of worlds in which each event holds."""
-        return self.pieces().lengths(self.n_events)
+        return self.stretches().lengths(self.n_events)
 
     def probabilities(self, share: Vector) -> tuple[Vector, Vector]:
         """Those of the events and of their complements, with shares of the worlds that sum to 1."""
@@ -83,9 +87,9 @@ class EventRuns:
         rounding = 2.0 * unit * float(np.abs(values).sum()) + 2.0**-51 * float(np.abs(coefficients).sum())
         return float(np.cumsum(steps)[:-1].min()) - rounding
 
-    def pieces(self) -> Pieces:
+    def stretches(self) -> Stretches:
         """The runs, as rows of ones."""
-        return Pieces(self.event, self.first, self.end, np.ones(len(self.event)))
+        return Stretches(self.event, self.first, self.end, np.ones(len(self.event)))
 
     def complement(self) -> EventRuns:
         """Where the events do not hold."""
@@ -96,13 +100,13 @@ class EventRuns:
         order, back = np.lexsort([first, owner]), np.lexsort([end, np.concatenate([event, every])])
         owner, first, end = owner[order], first[order], end[back]
         some = end > first
-        return EventRuns(owner[some], first[some], end[some], size, self.n_worlds)
+        return EventRuns(owner[some], first[some], end[some], n_events=size, n_worlds=self.n_worlds)
 
     def beside(self, others: EventRuns) -> EventRuns:
         """These events, and after them others of the same worlds."""
         event = np.concatenate([self.event, self.n_events + others.event])
         first, end = np.concatenate([self.first, others.first]), np.concatenate([self.end, others.end])
-        return EventRuns(event, first, end, self.n_events + others.n_events, self.n_worlds)
+        return EventRuns(event, first, end, n_events=self.n_events + others.n_events, n_worlds=self.n_worlds)
 
     def take(self, events: Indices) -> EventRuns:
         """The runs of some events, in the order of an index."""
@@ -110,11 +114,10 @@ class EventRuns:
         starts = np.concatenate([[0], np.cumsum(np.bincount(self.event, minlength=self.n_events))])
         length = np.diff(starts)[events]
         run = by_event[_places(starts[events], length)]
-        return EventRuns(
-            np.repeat(np.arange(len(events)), length), self.first[run], self.end[run], len(events), self.n_worlds
-        )
+        event, count = np.repeat(np.arange(len(events)), length), len(events)
+        return EventRuns(event, self.first[run], self.end[run], n_events=count, n_worlds=self.n_worlds)
 
-    def compared(self) -> Pieces:
+    def compared(self) -> Stretches:
         """Each event less the one before it, as rows of 1 and -1; the first event by itself."""
         later = self.event + 1 < self.n_events
         row = np.concatenate([self.event, self.event, self.event[later] + 1, self.event[later] + 1])
@@ -124,7 +127,7 @@ class EventRuns:
         order = np.lexsort([place, row])
         row, place, level = row[order], place[order], np.cumsum(step[order])  # 0 again at the end of each row
         some = (level != 0) & (np.diff(place, append=0) > 0)
-        return Pieces(row[some], place[some], np.append(place[1:], 0)[some], level[some])
+        return Stretches(row[some], place[some], np.append(place[1:], 0)[some], level[some])
 
     @cached_property
     def _sums(self) -> tuple[_RunSums, _RunSums]:
@@ -161,12 +164,12 @@ def _run_sums(runs: EventRuns) -> _RunSums:
     length = runs.end - runs.first
     short, long = (~head & ~tail & some for some in (length <= SHORT, length > SHORT))
     return _RunSums(
-        runs.n_events,
-        (runs.event[head], runs.end[head]),
-        (runs.event[tail], runs.first[tail]),
-        (runs.event[long], runs.first[long], runs.end[long]),
-        np.repeat(runs.event[short], length[short]),
-        _places(runs.first[short], length[short]),
+        n_events=runs.n_events,
+        head=(runs.event[head], runs.end[head]),
+        tail=(runs.event[tail], runs.first[tail]),
+        long=(runs.event[long], runs.first[long], runs.end[long]),
+        owner=np.repeat(runs.event[short], length[short]),
+        short=_places(runs.first[short], length[short]),
     )
 
 

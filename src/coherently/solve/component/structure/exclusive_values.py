@@ -92,16 +92,16 @@ def solve_exclusive(part: Merged, objective: Objective | Squares, budget: Budget
     slopes = np.zeros(len(part))
     slopes[known] = dual
     terms = objective.terms(part)
-    return answer_of_values(part, objective, budget, values, share, plane=plane_at(terms, slopes))
+    return answer_of_values(part, objective, budget, values=values, share=share, plane=plane_at(terms, slopes))
 
 
 def answer_of_values(
     part: Merged,
     objective: Objective | Squares,
     budget: Budget,
+    *,
     values: ExclusiveValues,
     share: Vector,
-    *,
     plane: PlaneBelow,
 ) -> Answer | None:
     """The answer of shares, one for each value and one for none of them; None if the table of worlds is too large."""

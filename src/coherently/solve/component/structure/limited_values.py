@@ -58,8 +58,8 @@ def solve_limited(part: Merged, objective: Objective | Squares, budget: Budget) 
     share, price = shares
     sides, pins = sides_at(share[values.variable]), pin_rows(terms.limits, len(part))
     planes = whole.planes(sides, 0.0)
-    plane = plane_below(whole, planes, pins, _prices(whole, planes, pins, sides, price))
-    return answer_of_values(part, objective, budget, values, share, plane=plane)
+    plane = plane_below(whole, planes, pins, _prices(whole, planes, pins, sides=sides, v=price))
+    return answer_of_values(part, objective, budget, values=values, share=share, plane=plane)
 
 
 def _shares(part: Merged, objective: Objective, values: ExclusiveValues) -> tuple[Vector, float] | None:
@@ -104,12 +104,14 @@ def _chosen(least: Vector, most: Vector, told: Mask, copies: Vector) -> Vector:
     middle, free = 0.5 * (least + most), ~told
     rest = min(max(1.0 - float(middle[told].sum()), float(least[free].sum())), float(most[free].sum()))
     found = middle.copy()
-    found[free] = _levelled(least[free], most[free], np.zeros(int(free.sum())), copies[free], rest)
-    found[told] = _levelled(least[told], most[told], middle[told], np.ones(int(told.sum())), 1.0 - found[free].sum())
+    found[free] = _levelled(least[free], most[free], start=np.zeros(int(free.sum())), copies=copies[free], total=rest)
+    found[told] = _levelled(
+        least[told], most[told], start=middle[told], copies=np.ones(int(told.sum())), total=1.0 - found[free].sum()
+    )
     return found
 
 
-def _levelled(least: Vector, most: Vector, start: Vector, copies: Vector, total: float) -> Vector:
+def _levelled(least: Vector, most: Vector, *, start: Vector, copies: Vector, total: float) -> Vector:
     """The starts, each raised by the same number times its copies but kept between its ends, so that they sum up."""
 
     def at(level: float) -> Vector:
@@ -194,7 +196,7 @@ def _heights(bends: Table, apart: Table) -> tuple[Table, Table]:
     return np.cumsum(steps, axis=1), rise
 
 
-def _prices(objective: Objective, planes: Planes, pins: PinRows, sides: Vector, v: float) -> Vector:
+def _prices(objective: Objective, planes: Planes, pins: PinRows, *, sides: Vector, v: float) -> Vector:
     """What pins hold shares with: F' less v, for the first pin of each event that is tight and has the right sign."""
     size = objective.size
     slope = sums_at(objective.joint, planes.by_joint, size) - v

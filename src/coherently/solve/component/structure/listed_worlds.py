@@ -146,7 +146,9 @@ class _Listing:
             return False
         self.known += truth @ self.event_words[(self.events == number) & ~self.ran]
         if number == 0:
-            self.known += _words_along(self.event, self.first, self.end, self.event_words, count)[self.states[:, 0]]
+            self.known += _words_along(self.event, self.first, self.end, words=self.event_words, count=count)[
+                self.states[:, 0]
+            ]
         kept = _first_of_each(self.known + self._needed_words(number))
         self.states, self.known = self.states[kept], self.known[kept]
         return True
@@ -165,7 +167,7 @@ class _Listing:
         )
         event = np.concatenate([self.event, others[event]])
         some = end > first
-        return EventRuns(event[some], first[some], end[some], len(self.part), len(self.states))
+        return EventRuns(event[some], first[some], end[some], n_events=len(self.part), n_worlds=len(self.states))
 
     def _first_runs(self) -> tuple[Mask, Indices, Indices, Indices]:
         """Which events are about the first factor alone, and their runs along its states."""
@@ -214,7 +216,7 @@ class _Listing:
             words = self.variable_words[factor.variables[mine]]
             if factor.has_runs:
                 first = np.zeros_like(mine) if factor.is_chain else mine
-                by_state = _words_along(np.arange(len(mine)), first, mine + 1, words, factor.count)
+                by_state = _words_along(np.arange(len(mine)), first, mine + 1, words=words, count=factor.count)
             else:
                 by_state = factor.truth(np.arange(factor.count), mine) @ words
             found += by_state[self.states[:, k]]
@@ -270,7 +272,7 @@ def _runs_along(
     return event[np.nonzero(begins)[0]], first[begins], end[ends]
 
 
-def _words_along(item: Indices, first: Indices, end: Indices, words: Words, count: int) -> Words:
+def _words_along(item: Indices, first: Indices, end: Indices, *, words: Words, count: int) -> Words:
     """The sum of the words of items in each of `count` states; an item is there from its first state to its end."""
     steps = np.zeros((count + 1, 2), np.uint64)
     np.add.at(steps, first, words[item])

@@ -57,6 +57,14 @@ class SparseRows(NamedTuple):
         """The sum of the rows, each times a number."""
         return sums_at(self.place, self.value * v[self.row], size)
 
+    def with_values(self, value: Vector) -> SparseRows:
+        """Other values at the same entries."""
+        return SparseRows(self.row, self.place, value, self.n_rows)
+
+    def renumbered(self, number: Indices) -> SparseRows:
+        """The same rows with other numbers."""
+        return SparseRows(number[self.row], self.place, self.value, self.n_rows)
+
     def without(self, out: Mask) -> SparseRows:
         """The rows that are not `out`, renumbered."""
         some, number = ~out[self.row], np.cumsum(~out) - 1
@@ -138,7 +146,7 @@ class BorderedRows:
 
     def revalued(self, rows: SparseRows) -> BorderedRows:
         """The same with other values at the same entries."""
-        own = self.own._replace(value=rows.value[~self.out[rows.row]])
+        own = self.own.with_values(rows.value[~self.out[rows.row]])
         return replace(self, own=own, edge=rows.dense(self.out, self.edge.shape[1]))
 
 
@@ -161,8 +169,8 @@ def bordered(rows: SparseRows, terms: SparseRows, n_worlds: int) -> BorderedRows
         size=size,
         width=width,
         out=out,
-        own=own._replace(row=number[own.row]),
-        own_terms=own_terms._replace(row=number[own_terms.row]),
+        own=own.renumbered(number),
+        own_terms=own_terms.renumbered(number),
         edge=rows.dense(out, n_worlds),
         edge_terms=terms.dense(out, terms.n_rows),
         by_worlds=in_worlds.band(number, width),

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.solve.component.objective import STEEPEST, sides_at
+from coherently.solve.component.objective import STEEPEST, Planes, sides_at
 from coherently.solve.component.structure.barrier_path import minimised
 from coherently.solve.component.structure.certified_levels import CLOSE, MOST_BYTES, certified, plane_at
 from coherently.solve.component.structure.event_runs import EventRuns
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.answer import Answer
-    from coherently.solve.component.objective import Objective, Planes, Squares
+    from coherently.solve.component.objective import Objective, Squares
     from coherently.solve.component.structure.barrier_path import BarrierPoint
     from coherently.solve.component.structure.listed_worlds import ListedWorlds
     from coherently.solve.component.structure.share_factor import BorderedRows
@@ -96,7 +96,7 @@ def solve_shares(part: Merged, objective: Objective | Squares, budget: Budget) -
     point, steps = minimised(program, np.full(size, 1.0 / size), budget)
     best = None
     for share in [point.z] if budget.is_over() else _candidates(program, point):
-        answer = _answer(part, objective, budget, program, share, steps)
+        answer = _answer(part, objective, budget, program=program, share=share, steps=steps)
         if answer is not None and (best is None or answer.gap < best.gap):
             best = answer
         if budget.is_over() or (best is not None and best.gap <= CLOSE * terms.total):
@@ -106,7 +106,7 @@ def solve_shares(part: Merged, objective: Objective | Squares, budget: Budget) -
 
 
 def _answer(
-    part: Merged, objective: Objective | Squares, budget: Budget, program: ListedShares, share: Vector, steps: int
+    part: Merged, objective: Objective | Squares, budget: Budget, *, program: ListedShares, share: Vector, steps: int
 ) -> Answer | None:
     """The answer of these shares, with its bound; None if a condition may vanish, or if rounding leaves a gap."""
     listed, share = program.listed, np.maximum(share, 0.0)
@@ -226,7 +226,14 @@ class ListedShares:
         by_joint, bend = planes.by_joint.copy(), planes.curvature.copy()
         by_joint[self.plain] = terms.weight[self.plain] * (slope[event] - terms.loss.gradient(terms.middle[self.plain]))
         bend[self.plain] = terms.weight[self.plain] * np.minimum(curvature[event], STEEPEST)
-        return planes._replace(by_joint=by_joint, curvature=bend)
+        return Planes(
+            ratio=planes.ratio,
+            bent=planes.bent,
+            by_joint=by_joint,
+            by_condition=planes.by_condition,
+            curvature=bend,
+            constant=planes.constant,
+        )
 
     def factor(self, planes: Planes, ratio: Vector, raised: float) -> ShareFactor:
         """The factor of the second derivative of f plus `ratio` on the diagonal, with the sum of shares held."""
@@ -241,7 +248,7 @@ class ListedShares:
 
     def _bent(self, ratio: Vector) -> SparseRows:
         """The directions in which terms with a condition bend: the joint event less the ratio times the condition."""
-        return self.joint._replace(value=self.joint.value - ratio[self.joint.row] * self.condition.value)
+        return self.joint.with_values(self.joint.value - ratio[self.joint.row] * self.condition.value)
 
 
 def _stacked(first: SparseRows, second: SparseRows) -> SparseRows:
@@ -289,15 +296,16 @@ def _conditions(objective: Objective, listed: ListedWorlds, given: Indices) -> t
     joint, condition = (_side_runs(listed.events, sides[given]) for sides in (objective.joint, objective.condition))
     if int(condition.counts().sum()) > TUNING.most_entries:
         return None
-    row, place, value = condition.pieces().entries()
-    own, world, _ = joint.pieces().entries()
+    row, place, value = condition.stretches().entries()
+    own, world, _ = joint.stretches().entries()
     both = np.isin(row * len(listed) + place, own * len(listed) + world)
     return SparseRows(row, place, both.astype(np.float64), len(given)), SparseRows(row, place, value, len(given))
 
 
 def _side_runs(events: EventRuns, sides: Indices) -> EventRuns:
     """The runs of events, of complements of events, or of certainty."""
-    every = EventRuns(np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, events.n_worlds), 1, events.n_worlds)
+    zero, end = np.zeros(1, np.int64), np.full(1, events.n_worlds)
+    every = EventRuns(zero, zero, end, n_events=1, n_worlds=events.n_worlds)
     return events.beside(events.complement()).beside(every).take(sides)
 
 
@@ -313,11 +321,11 @@ def _compared(events: EventRuns) -> tuple[SparseRows, Mask] | None:
     turned = ~follows & (2 * count > events.n_worlds)
     if int(np.where(follows, apart, np.minimum(count, events.n_worlds - count)).sum()) > TUNING.most_entries:
         return None
-    others = events.complement().pieces()
+    others = events.complement().stretches()
     parts = [
         differences.kept(follows).entries(),
-        events.pieces().kept(~follows & ~turned).entries(),
-        others._replace(value=-others.value).kept(turned).entries(),
+        events.stretches().kept(~follows & ~turned).entries(),
+        others.negated().kept(turned).entries(),
     ]
     row, place, value = (np.concatenate(column) for column in zip(*parts, strict=True))
     return SparseRows(row, place, value, events.n_events), follows
