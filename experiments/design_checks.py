@@ -1,4 +1,6 @@
-"""`python -m experiments.design_checks [default] [tuned] [simulated]`: is what recipes are made of chosen by single panels?
+"""Whether what recipes are made of was chosen by single panels.
+
+`python -m experiments.design_checks [default] [tuned] [simulated]` prints tables in Markdown.
 
 For each design choice, all options are scored on every panel of docs/evaluation-plan.md; then each panel is left out in
 turn, with its other forms, the option is chosen that is best in the mean on the others, and scored on the one left out.
@@ -10,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -18,7 +20,6 @@ from unittest.mock import patch
 import numpy as np
 
 import coherently as co
-from coherently.problem import pose_again
 from coherently.scoring.tuning import learned_recipe, trials
 from coherently.scoring.tuning.learned_recipe import FoldOptions, Kitchen
 from coherently.scoring.tuning.trials import LESSON_PLANS
@@ -63,8 +64,11 @@ PLANS = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A way to make a recipe: constants that are other than in the package, the power of weights by signal, and the
-    number of `times` that the share of the bold pool counts."""
+    """A way to make a recipe.
+
+    It has constants that are other than in the package, the power of weights by signal, and the number of `times` that
+    the share of the bold pool counts.
+    """
 
     choice: str
     name: str
@@ -193,7 +197,7 @@ def on_simulated() -> str:
 
 def main(asked: Sequence[str]) -> None:
     """Print the reports that are asked for, or all of them."""
-    reports = {
+    reports: dict[str, Callable[[], str]] = {
         "default": partial(on_panels, list(default_options()), default_change),
         "tuned": partial(on_panels, list(tuned_options()), tuned_change),
         "simulated": on_simulated,

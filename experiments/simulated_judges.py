@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
 
 import coherently as co
-from coherently.panel import Panel
+
+if TYPE_CHECKING:
+    from coherently.panel import Panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,8 @@ KINDS = (
 def drawn(kind: Kind, seed: int) -> Panel:
     """A panel of triples p, q, p & q and the negation of p, with the outcomes of a world for each."""
     rng = np.random.default_rng([seed, 30])
-    rows, outcomes = [], {}
+    rows: list[tuple[str, str, float]] = []
+    outcomes: dict[str, bool] = {}
     for g in range(kind.groups):
         truth = rng.normal(0.0, 1.2, 2)
         happens = rng.random(2) < expit(truth)

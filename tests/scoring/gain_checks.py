@@ -46,7 +46,9 @@ SETTINGS = (
     Setting("a common shock in each cluster", "shock", families=4),
     Setting("a common shock in each cluster, more clusters", "shock", clusters=30),
     Setting("few seasons, of which each judge has a view", "view", clusters=6, families=8),
-    Setting("the same seasons, folds and intervals by component: they leak", "view", clusters=6, families=8, honest=False),
+    Setting(
+        "the same seasons, folds and intervals by component: they leak", "view", clusters=6, families=8, honest=False
+    ),
 )
 LEAKING = len(SETTINGS) - 1
 """The last setting, whose panels are those of the setting before it."""

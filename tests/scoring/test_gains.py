@@ -20,5 +20,3 @@ def test_panels_have_the_outcomes_that_are_told(setting):
         truth = panel.written.outcome - np.array([expected[text] for text in panel.written.text])
         apart.append(truth.mean())
     assert abs(np.mean(apart)) < 4 * np.std(apart, ddof=1) / np.sqrt(40) + 1e-12
-
-

@@ -94,7 +94,6 @@ def test_a_fold_is_left_out_of_what_is_taught_and_of_what_is_compared():
     of_event = kitchen.blocks.fold_of_events(len(learned[0]))
     assert found.values.shape == (4, 2, len(learned[0]))
     assert found.factor == 3 / 4
-    differs = 0
     for k in kitchen.blocks.folds:
         for i, j in enumerate(kitchen.blocks.teachers(k)):
             rest = tuple(other for other in kitchen.blocks.folds if other not in (k, j))

@@ -329,7 +329,9 @@ def test_noise_counts_in_full_however_little_contradictions_show(events):
 def test_reliability_by_loops():
     """What the variance of judges leaves of the squares of means, by numbers of judges who count alike."""
     rng = np.random.default_rng(3)
-    rows = [(f"J{j}", f"e{i}", float(rng.uniform(0.1, 0.9)), float(rng.uniform(0.5, 2))) for j in range(4) for i in range(6)]
+    rows = [
+        (f"J{j}", f"e{i}", float(rng.uniform(0.1, 0.9)), float(rng.uniform(0.5, 2))) for j in range(4) for i in range(6)
+    ]
     rows.append(("J0", "alone", 0.9, 1.0))
     problem = pose(co.Panel.from_records(rows))
     noise = signal = 0.0

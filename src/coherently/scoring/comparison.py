@@ -168,8 +168,8 @@ COMPARISON_RECORD = Record(
                             RecordField(
                                 TAUGHT,
                                 MATRIX,
-                                "what is added to the covariances over events, at most as much as there is, because groups of "
-                                "events that are scored also taught each other",
+                                "what is added to the covariances over events, at most as much as there is: groups "
+                                "of events that are scored also taught each other",
                                 optional=True,
                             ),
                             RecordField("judge_freedom", NUMBER, "the degrees of freedom over judges"),
@@ -395,8 +395,7 @@ def _variation_values(variation: Variation) -> dict[str, Any]:
     """The covariances by the names of rules."""
     parts = COVARIANCES if variation.taught is None else (*COVARIANCES, TAUGHT)
     return {
-        name: {part: getattr(variation, part)[i] for part in parts}
-        | {"judge_freedom": variation.judge_freedom[i]}
+        name: {part: getattr(variation, part)[i] for part in parts} | {"judge_freedom": variation.judge_freedom[i]}
         for i, name in enumerate(rule_names())
     }
 
@@ -542,7 +541,7 @@ def compare_forecasts(
     spread = variation(tally, units)
     if retaught is not None:
         outcome = scored.written.outcome[scored.event_index].astype(np.float64)
-        taught = retaught.covariances(tally, outcome, panel.event_index[kept], CLIP)
+        taught = retaught.covariances(tally, outcome, panel.event_index[kept].astype(np.int64), CLIP)
         spread = replace(spread, taught=taught)
     return Comparison(
         rows=rows,

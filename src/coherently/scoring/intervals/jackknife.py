@@ -118,8 +118,8 @@ class Variation(Value):
 
     They are the sums of the module's formulas: `units` and `cells` over units and cells, `unit_sets` and `cell_sets`
     what is subtracted from these, `sets` the least of `units` less `unit_sets`. `judge_freedom` has the degrees of
-    freedom of each rule, `event_freedom` those of events. `taught` is what luck that clusters share adds to the variance
-    over events, at most as much as there is (see `shared_luck`); None where clusters do not teach each other.
+    freedom of each rule, `event_freedom` those of events. `taught` is what luck that clusters share adds to the
+    variance over events, at most as much as there is (see `shared_luck`); None where clusters do not teach each other.
     """
 
     judges: Array

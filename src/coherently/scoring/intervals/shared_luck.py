@@ -74,4 +74,4 @@ def _by_group(parts: tuple[Mean, ...], judge: Indices, group: Indices) -> Vector
     each = np.zeros(len(judge))
     for part, count in zip(parts, counts, strict=True):
         each += (there / (np.maximum(count, 1.0) * max(there.sum(), 1)))[judge] * part.values
-    return np.bincount(group, each)
+    return np.bincount(group, each).astype(np.float64)

@@ -94,9 +94,9 @@ def tune(
     where all forecasts have times and components differ in the last of them; elsewhere, and with a `cluster`, folds are
     of "components". `cluster` names events that come true together for reasons that no law states, such as a date or a
     place, as in `co.compare`: they stay in one fold, and count as one in intervals. These are wider than those of
-    `co.compare` by what the luck of a fold that teaches moves: folds that teach each other share it. Without clusters, components with a common shock
-    teach each other what nobody could have known; if names or dates suggest that, a note says what the gain is with
-    these kept together.
+    `co.compare` by what the luck of a fold that teaches moves: folds that teach each other share it. Without clusters,
+    components with a common shock teach each other what nobody could have known; if names or dates suggest that, a
+    note says what the gain is with these kept together.
 
     What is tried are the default recipe, the linear average, and log pools whose judges count by their past scores, or
     by errors that they do not share, and whose log-odds lie on a line, with shrinkage instead of a least number of
@@ -402,7 +402,10 @@ def retaught(kitchen: Kitchen, learned: tuple[Vector, Vector], rows: tuple[int, 
         values = np.array([[bare, whole], [kitchen.numbers(default), kitchen.value(default)]])
         return Retaught(values, rows, blocks.component, factor=2.0)  # squares around the mean of two are halved
     numbers = _without_a_teacher(kitchen, bare)
-    then, own = Exact(time_limit=kitchen.time_limit, tolerance=ROUGH), partial(asked_budget, None, kitchen.budget.cancel)
+    then, own = (
+        Exact(time_limit=kitchen.time_limit, tolerance=ROUGH),
+        partial(asked_budget, None, kitchen.budget.cancel),
+    )
     pairs = [[one, then.solve(pose_again(kitchen.problem, one), own(kitchen.budget.engine)).value] for one in numbers]
     return Retaught(np.array(pairs), rows, blocks.component, factor=(omissions - 1) / omissions)
 

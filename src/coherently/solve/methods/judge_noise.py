@@ -35,11 +35,10 @@ def noise_share(problem: Problem, exact: Exact) -> float:
 
     for events that others answered, too, and whose components could show a contradiction. s is the part of noise that
     contradictions show: half of it in p and ~p, 1/k in a partition of k events. It is found by making noise: x plus
-    normal numbers that vary as p varies around m, made coherent again, moves by the part s of what was added, all judges
-    together.
-    (p - m)^2 counts n / (n - 1) times, if n judges answered: m has p in it. A median, since a few broken judges say
-    nothing about the others. Judges and events are sampled; what is nearest is found as `exact` would, roughly, and
-    within its time limit.
+    normal numbers that vary as p varies around m, made coherent again, moves by the part s of what was added, for all
+    judges together. (p - m)^2 counts n / (n - 1) times, if n judges answered: m has p in it. A median, since a few
+    broken judges say nothing about the others. Judges and events are sampled; what is nearest is found as `exact`
+    would, roughly, and within its time limit.
     """
     part = problem.keep(_sample(problem))[0]
     given, count = part.forecasts, len(part.weight)
@@ -57,7 +56,7 @@ def noise_share(problem: Problem, exact: Exact) -> float:
 
 
 def _of_judge(part: Problem, rows: Mask, number: Indices, exact: Exact) -> tuple[float, float, float, float]:
-    """The squared distances of one judge from coherence and from the mean of all, of noise from coherence, and of it all."""
+    """The squared distances of a judge from coherence and from the mean of all; of noise from coherence; noise."""
     given, count = part.forecasts, len(part.weight)
     weight = np.bincount(given.unit[rows], given.weight[rows], count).astype(np.float64)
     sums = np.bincount(given.unit[rows], given.weight[rows] * given.probability[rows], count)
@@ -70,7 +69,9 @@ def _of_judge(part: Problem, rows: Mask, number: Indices, exact: Exact) -> tuple
     x = exact.solve(pose_again(own, p)).value
     made = np.empty(count)
     # In the order of numbers, so that it does not matter in which order judges and events are read.
-    made[np.lexsort((part.mean.round(DIGITS), p))] = np.random.default_rng(SEED).normal(0.0, np.sqrt(apart.mean()), count)
+    made[np.lexsort((part.mean.round(DIGITS), p))] = np.random.default_rng(SEED).normal(
+        0.0, np.sqrt(apart.mean()), count
+    )
     noisy = np.where(weight > 0, np.clip(x + made, 0.0, 1.0), np.nan)
     again = exact.solve(pose_again(own, noisy)).value
     shown, added = (float(np.sum(np.square(noisy - y)[seen])) for y in (again, x))

@@ -85,9 +85,9 @@ LINE = (
         "log_share",
         OrNull(NUMBER),
         "with the pool mixed: the share, from 0 to 1, of the bold pool (the log pool with log-odds times 1.2 and times "
-        "how reliable their means are) in the mean of it and of the linear pool; null to take the share of noise in what "
-        "judges disagree about: the squared distance of judges from their own nearest coherent forecasts, divided by "
-        "that from the mean of all and by the part of noise that contradictions show, at most 1",
+        "how reliable their means are) in the mean of it and of the linear pool; null to take the share of noise in "
+        "what judges disagree about: the squared distance of judges from their own nearest coherent forecasts, divided "
+        "by that from the mean of all and by the part of noise that contradictions show, at most 1",
         optional=True,
         since=4,
     ),
@@ -151,11 +151,12 @@ class Recipe(Described):
     r"""Pools each event as written, recalibrates the pool, then makes it coherent.
 
     The pool $q$ of the forecasts of an event (p and ~p apart) is `linear`, `trimmed`, `median` or `log`, as in
-    `co.Pool`, or `mixed`: the mean of the linear pool and of a bold one, whose share is `log_share`: the log pool, its
-    log-odds times 1.2 r, where r is how reliable means of so many judges are. If that is None, it is the share of noise in what judges disagree about, as far as their
-    contradictions with themselves tell: noise makes a mean timid, other views do not. For log-odds
-    $l(q) = \ln q/(1-q)$, forecasts are clipped to [`clip`, 1 - `clip`], pools at most to [0.01, 0.99]. With a
-    the `exponent` and b the `shift`, the recalibrated number is
+    `co.Pool`, or `mixed`: the mean of the linear pool and of a bold one, whose share is `log_share`. The bold one is
+    the log pool, its log-odds times 1.2 r, where r is how reliable the means of so many judges are. If `log_share` is
+    None, it is the share of noise in what judges disagree about, as far as their contradictions with themselves tell:
+    noise makes a mean timid, other views do not. For log-odds $l(q) = \ln q/(1-q)$, forecasts are clipped to
+    [`clip`, 1 - `clip`], pools at most to [0.01, 0.99]. With a the `exponent` and b the `shift`, the recalibrated
+    number is
 
     $$l^{-1}(a\, l(q) + b).$$
 

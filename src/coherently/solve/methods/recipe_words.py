@@ -13,9 +13,9 @@ POOL_STEPS = {
     "mixed": (
         "For each event as written, p and ~p apart, take (1 - h) times the weighted mean of the forecasts plus h times "
         "the probability whose log-odds are 1.2 r times the weighted mean of their log-odds (forecasts clipped to "
-        "{clip:g} and 1 less that); r is 1 - sum of v / n over the sum of the squares of these means, with v the variance "
-        "of judges' log-odds and n their number if all counted alike, sums over events of several judges by their "
-        "weights; h is {share}."
+        "{clip:g} and 1 less that); r is 1 less the sum of v / n divided by the sum of squares of these means, with "
+        "v the variance of the judges' log-odds and n their number if all counted alike, both sums over the events of "
+        "several judges, by weight, and r at least 0; h is {share}."
     ),
     "linear": "For each event as written, p and ~p apart, take the weighted mean of the forecasts.",
     "trimmed": (
