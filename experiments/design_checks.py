@@ -41,6 +41,8 @@ LEFT_OUT = ("llm_scraped_all", "flusight_2017_bins_numbers", "llm_polymarket_sam
 """Forms of other panels that take long, or have too few groups to learn from."""
 ROUGH, TIME_LIMIT, DRAWS = 1e-3, 10.0, 12
 """Tolerance and seconds of a coherent step, and number of panels of each simulated kind."""
+BEFORE = co.Recipe("log", consensus=0.5)
+"""The default before this one: the log pool, with judges who agree with others counting more."""
 DEFAULT = {
     "factor of the bold pool": ((recipe, "BOLD"), (1.0, 1.1, 1.2, 1.35, 1.5)),
     "forecasts of shrinkage of judges": ((judge_factors, "SHRINK"), (3.0, 10.0, 30.0, 100.0)),
@@ -189,10 +191,11 @@ def on_simulated() -> str:
         for draw in range(DRAWS):
             kitchen = Kitchen.of(drawn(kind, draw), FoldOptions("components"), TIME_LIMIT, Budget())
             share = judge_noise.noise_share(kitchen.problem, co.Exact())
-            changes.append([default_change(kitchen, option, share) for option in options])
+            before = _change(kitchen, BEFORE.solve(kitchen.problem).value)
+            changes.append([before, *(default_change(kitchen, option, share) for option in options)])
         rows.append([kind.name, *(f"{100 * mean:+.1f}" for mean in np.mean(changes, axis=0))])
         print(rows[-1], file=sys.stderr, flush=True)
-    return table(("kind", *(f"{option.choice}: {option.name}" for option in options)), rows)
+    return table(("kind", "the default before", *(f"{option.choice}: {option.name}" for option in options)), rows)
 
 
 def main(asked: Sequence[str]) -> None:

@@ -150,7 +150,7 @@ CONSENSUS = {3: 0.5}
 class Recipe(Described):
     r"""Pools each event as written, recalibrates the pool, then makes it coherent.
 
-    `pool` names the pool $q$ of the forecasts of an event (p and ~p apart): `linear`, `trimmed`, `median` or `log`, as in
+    `pool` names the pool $q$ of the forecasts of an event (p and ~p apart): `linear`, `trimmed`, `median`, `log`, as in
     `co.Pool`, or `mixed`: the mean of the linear pool and of a bold one, whose share is `log_share`. The bold one is
     the log pool, its log-odds times 1.2 r, where r is how reliable the means of so many judges are. If `log_share` is
     None, it is the share of noise in what judges disagree about, as far as their contradictions with themselves tell:
