@@ -76,7 +76,7 @@ def test_only_a_line_breaks_the_promise_to_keep_coherent_forecasts():
     assert Promise.KEEPS_COHERENT not in promises_of(co.Recipe(log_share=0.5))
 
 
-HEAD = {"format": "coherently-recipe", "version": 4}
+HEAD = {"format": "coherently-recipe", "version": 5}
 
 
 @pytest.mark.parametrize("then", [None, co.Exact(time_limit=7.0), co.AlternatingProjections(groups="pairs")])
@@ -92,8 +92,8 @@ def test_plain_values_lead_back_to_the_recipe(then, tmp_path):
     [
         ([], "the recipe is \\[\\]; it must be a JSON object"),
         ({"recipe": 2}, "the field format is missing"),
-        (HEAD | {"version": 5}, "reads 'coherently-recipe', version 4, and the earlier version 1, 2, 3"),
-        (HEAD | {"format": "coherently-panel"}, "the record is 'coherently-panel', version 4"),
+        (HEAD | {"version": 6}, "reads 'coherently-recipe', version 5, and the earlier version 1, 2, 3, 4"),
+        (HEAD | {"format": "coherently-panel"}, "the record is 'coherently-panel', version 5"),
         ({"recipe": 1, "power": 2}, "the field power is not one of a recipe; the fields are format, version, pool"),
         (HEAD | {"power": 2}, "the field power is not one of a recipe"),
         ({"recipe": 1, "exponent": "much"}, "exponent is 'much'; it must be a finite number"),

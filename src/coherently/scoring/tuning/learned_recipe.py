@@ -286,8 +286,8 @@ class Kitchen:
     def shares(self, folds: tuple[int, ...], without: int | None = None) -> Vector:
         """How much each trial counts if only some folds have outcomes: the default, the linear average, the plans.
 
-        `without` is a fold that is not scored: that it teaches for the other ones makes no difference that matters, and
-        leaving that out, too, would take a coherent step for each three folds.
+        `without` is a fold that is not scored. It still teaches for the others: leaving that out, too, would take a
+        coherent step for each three folds.
         """
         blocks, fixed = self.blocks, (self.default(), self.plain())
         scored = [(k, tuple(j for j in blocks.teachers(k) if j in folds)) for k in folds]
@@ -402,11 +402,9 @@ def retaught(kitchen: Kitchen, learned: tuple[Vector, Vector], rows: tuple[int, 
         values = np.array([[bare, whole], [kitchen.numbers(default), kitchen.value(default)]])
         return Retaught(values, rows, blocks.component, factor=2.0)  # squares around the mean of two are halved
     numbers = _without_a_teacher(kitchen, bare)
-    then, own = (
-        Exact(time_limit=kitchen.time_limit, tolerance=ROUGH),
-        partial(asked_budget, None, kitchen.budget.cancel),
-    )
-    pairs = [[one, then.solve(pose_again(kitchen.problem, one), own(kitchen.budget.engine)).value] for one in numbers]
+    then = Exact(time_limit=kitchen.time_limit, tolerance=ROUGH)
+    budget = partial(asked_budget, None, kitchen.budget.cancel, kitchen.budget.engine)
+    pairs = [[one, then.solve(pose_again(kitchen.problem, one), budget()).value] for one in numbers]
     return Retaught(np.array(pairs), rows, blocks.component, factor=(omissions - 1) / omissions)
 
 
@@ -489,9 +487,9 @@ def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], ove
     for candidate, value in _rivals(kitchen):
         rows.insert(-LAST, candidate)
         values.insert(-LAST, value)
-    kitchen.budget.progress(1.0)
     blocks = kitchen.blocks
     again = None if over == "history" else retaught(kitchen, learned, (len(rows) - 2, len(rows) - 1))
+    kitchen.budget.progress(1.0)
     scores = compare_forecasts(
         panel, tuple(rows), _by_forecast(panel, values), label=kitchen.clusters(), retaught=again
     )

@@ -102,7 +102,7 @@ LINE = (
 """The fields of a pool with its line, of a recipe and of its parts."""
 RECIPE = Record(
     "recipe",
-    4,
+    5,
     "How to pool, recalibrate and make coherent (`co.Recipe`, `coherently tune -o`). Probabilities become log-odds, "
     "log(p / (1 - p)); pooled log-odds times exponent plus shift lead back to a probability, p and ~p apart; then the "
     "numbers are made coherent. What is left out is the default.",
