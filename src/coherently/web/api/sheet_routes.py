@@ -10,6 +10,7 @@ from coherently.web.api.dependencies import Bench, Judging, Key, ReasonKey, json
 from coherently.web.operations import closings, discussions, sheets
 from coherently.web.shapes.closing_shapes import ClosingView
 from coherently.web.shapes.discussion_shapes import MindDraft, VoiceView
+from coherently.web.shapes.drawn_shapes import DrawnDraft
 from coherently.web.shapes.judging_shapes import CommentDraft, CommentList, CommentView
 from coherently.web.shapes.sheet_shapes import (
     AnswerBatch,
@@ -36,6 +37,12 @@ def get_sheet(bench: Bench, caller: Judging) -> SheetView:
 def save_answers(bench: Bench, caller: Judging, batch: AnswerBatch, key: Key = None) -> SavedView:
     """Keep answers, and say what they allow and contradict."""
     return sheets.save_answers(bench, caller, batch, key)
+
+
+@router.post("/drawings")
+def save_drawing(bench: Bench, caller: Judging, draft: DrawnDraft, key: Key = None) -> SavedView:
+    """Keep a distribution that was drawn for a number or a date; its values at thresholds become the answers."""
+    return sheets.save_drawing(bench, caller, draft, key)
 
 
 @router.post("/try")
