@@ -23,6 +23,7 @@ from coherently.web.pages.drawing_fields import drawing_of, shown_distribution
 from coherently.web.pages.facilitator.result_page import by_heading, certified
 from coherently.web.pages.judge_forms import answer_form
 from coherently.web.pages.judge_view import OPEN, SheetPage, typed
+from coherently.web.pages.practice_page import send_practice, show_practice
 from coherently.web.pages.rendered import page
 from coherently.web.pages.visits import Notice, read_form, refused_page, wrong
 from coherently.web.refusals import RefusedError
@@ -50,6 +51,8 @@ def judge_routes() -> list[BaseRoute]:
         Route("/j/{secret}", open_sheet, methods=["GET"], name="GET /j"),
         Route("/sheet", show, methods=["GET"], name="GET /sheet"),
         Route("/sheet", send, methods=["POST"], name="POST /sheet"),
+        Route("/sheet/practice", show_practice, methods=["GET"], name="GET /sheet/practice"),
+        Route("/sheet/practice", send_practice, methods=["POST"], name="POST /sheet/practice"),
         Route("/sheet/answers.csv", table, methods=["GET"], name="GET /sheet/answers.csv"),
     ]
 
