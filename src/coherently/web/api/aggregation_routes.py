@@ -23,7 +23,7 @@ from coherently.web.api.dependencies import (
     unknown_kind,
 )
 from coherently.web.operations import aggregation_operations as aggregations
-from coherently.web.operations import distributions, exports, imports, known_scores, version_influence
+from coherently.web.operations import exports, imports, judge_drawings, known_scores, version_influence
 from coherently.web.shapes.aggregation_shapes import (
     AccuracyView,
     AggregationDraft,
@@ -138,13 +138,13 @@ def get_distributions(
     bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId
 ) -> DistributionList:
     """Show what a version says about each number and date, as a distribution."""
-    return distributions.version_distributions(bench, caller, panel, aggregation)
+    return judge_drawings.version_distributions(bench, caller, panel, aggregation)
 
 
 @router.get("/panels/{panel}/drawings")
 def list_drawings(bench: Bench, caller: Facilitating, panel: PanelId) -> DrawingList:
     """List the distributions that judges drew, with all their knots, once no round is open."""
-    return distributions.list_drawings(bench, caller, panel)
+    return judge_drawings.list_drawings(bench, caller, panel)
 
 
 @router.get(f"{VERSION}/comparison")

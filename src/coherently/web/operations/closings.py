@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from coherently.errors import CoherentlyError
 from coherently.explain import judge_sheet as desk
 from coherently.web.operations.discussions import Talk, given_reasons
-from coherently.web.operations.distributions import panel_distributions
 from coherently.web.operations.doubted_laws import blamed_law
+from coherently.web.operations.judge_drawings import panel_distributions
 from coherently.web.operations.known_scores import answers_of, averages_of, judge_scores, known_score
 from coherently.web.operations.questions import as_setting
 from coherently.web.operations.sheets import standing

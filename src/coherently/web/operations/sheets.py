@@ -15,7 +15,7 @@ from coherently.web.operations.discussions import (
     sheet_voices,
     shown_numbers,
 )
-from coherently.web.operations.distributions import answers_of_drawing, own_drawings
+from coherently.web.operations.judge_drawings import answers_of_drawing, own_drawings
 from coherently.web.operations.panel_operations import view_round
 from coherently.web.operations.questions import setting_of, view_question
 from coherently.web.refusals import RefusedError

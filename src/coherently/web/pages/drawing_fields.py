@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.explain import judge_sheet as desk
 from coherently.web.catalogue import plain
-from coherently.web.operations.distributions import as_number, as_value
+from coherently.web.operations.judge_drawings import as_number, as_value
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.forms.typed_numbers import one_number
 from coherently.web.refusals import RefusedError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coherently.web.catalogue import plain
 from coherently.web.operations import discussions, sheets
-from coherently.web.operations.distributions import axes_of
+from coherently.web.operations.judge_drawings import axes_of
 from coherently.web.pages.drawing_fields import read_drawing
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.forms.typed_numbers import read_number

@@ -15,7 +15,7 @@ from coherently.web.access.sessions import open_link, set_cookie
 from coherently.web.catalogue import plain
 from coherently.web.operations import closings, sheets
 from coherently.web.operations.discussions import TALKING
-from coherently.web.operations.distributions import axes_of
+from coherently.web.operations.judge_drawings import axes_of
 from coherently.web.operations.questions import setting_of
 from coherently.web.pages.closing_sheet import ClosingSheet
 from coherently.web.pages.discussion_sheet import DiscussionSheet

@@ -15,7 +15,7 @@ from coherently.web.operations import aggregation_operations as aggregations
 from coherently.web.operations import answer_operations as answers
 from coherently.web.operations import panel_operations as panels
 from coherently.web.operations import questions
-from coherently.web.operations.distributions import version_distributions
+from coherently.web.operations.judge_drawings import version_distributions
 from coherently.web.operations.privacy import has_private, is_private
 from coherently.web.operations.version_choices import past_panels
 from coherently.web.pages.drawing_fields import shown_distribution
