@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.values import Value
+
 if TYPE_CHECKING:
+    from coherently.problem import Merged
     from collections.abc import Iterator
 
     from coherently.arrays import Indices, Vector
     from coherently.problem.groups.simple import Groups
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ClusterForces(Value):
+    """What proves a bound over clusters: forces, one per membership, and where planes touch the losses.
+
+    `whole` has the coordinates that clusters share, the component's events first; `x` has one entry for each of them.
+    """
+
+    groups: Groups
+    whole: Merged
+    x: Vector
+    forces: Vector
 
 
 def relaxed_bound(weight: Vector, target: Vector, groups: Groups, forces: Vector) -> float:
@@ -36,12 +53,16 @@ def relaxed_bound(weight: Vector, target: Vector, groups: Groups, forces: Vector
     0.08
     """
     pull = np.bincount(groups.members, forces, len(weight))
+    center, t = np.where(weight > 0, target, 0.0), touching_points(weight, target, pull)
+    return float(np.sum(weight * (t - center) ** 2 - pull * t)) + least_on_rows(groups, forces)
+
+
+def touching_points(weight: Vector, target: Vector, pull: Vector) -> Vector:
+    """The t in [0, 1] at which each N (t - q)^2 - F t is least."""
     known = weight > 0
-    center = np.where(known, target, 0.0)
     with np.errstate(over="ignore"):
         shift = np.divide(pull, 2.0 * weight, out=np.where(pull > 0, 1.0, 0.0), where=known)
-    t = np.clip(center + shift, 0.0, 1.0)
-    return float(np.sum(weight * (t - center) ** 2 - pull * t)) + least_on_rows(groups, forces)
+    return np.asarray(np.clip(np.where(known, target, 0.0) + shift, 0.0, 1.0))
 
 
 def least_sum(coefficients: Vector, groups: Groups, forces: Vector) -> float:
