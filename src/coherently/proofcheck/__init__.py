@@ -5,8 +5,8 @@ the pins to 1e-9), it loses at most U, and no mixture of possible worlds that ke
 computes U and L itself. The proof file has neither: every number in it is a hint (where to touch a loss, in which order
 to eliminate variables), and each rule holds for every value of its hints. So a proof can be too weak, never wrong.
 
-`python -m coherently.proofcheck PANEL RESULT --proof FILE` runs it, and so does `python -m proofcheck` where this folder
-was copied to. The way of thought, in the order of reading:
+`python -m coherently.proofcheck PANEL RESULT --proof FILE` runs it, and so does `python -m proofcheck` in a place that
+this folder was copied to. The way of thought, in the order of reading:
 
     doubles   the one module with floating point: the numbers of the canonical form of a panel, and one hint
     numbers   decimals, logarithms and roots as fractions with stated errors

@@ -63,12 +63,12 @@ def mean(values: Sequence[float], weights: Sequence[float] | None = None) -> flo
     """The (weighted) mean, summed in order, as the canonical form of repeats that are averaged has it."""
     if weights is None:
         return sum(values, 0.0) / len(values)
-    return min(max(sum((w * v for w, v in zip(weights, values)), 0.0) / sum(weights, 0.0), 0.0), 1.0)
+    return min(max(sum((w * v for w, v in zip(weights, values, strict=True)), 0.0) / sum(weights, 0.0), 0.0), 1.0)
 
 
 def shortest(value: float) -> str:
     """The shortest decimals that read back as the double."""
-    return repr(value + 0.0)
+    return repr(float(value) + 0.0)
 
 
 def sigmoid_hint(z: Fraction) -> Fraction:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import ge, gt, le, lt
 from typing import TypeAlias
 
 from .language import Declaration, Step
@@ -84,7 +85,7 @@ class Variable:
         states: dict[tuple[int, ...], int] = {}
         self.state_of = [states.setdefault(tuple(one), len(states)) for one in alike]
         self.size = len(states)
-        for comparison, places in zip(wanted, holds):
+        for comparison, places in zip(wanted, holds, strict=True):
             self.truths[comparison] = frozenset(self.state_of[place] for place in places)
 
     def states_where(self, relation: str, values: tuple[str, ...]) -> frozenset[int]:
@@ -123,9 +124,9 @@ class Variable:
             wanted = {declared.quantity(text) for text in values}
         if relation in ("=", "in", "!="):
             return [i for i, sample in enumerate(self.samples) if (sample in wanted) != (relation == "!=")]
-        at = next(iter(wanted))
-        compare = {"<": at.__gt__, "<=": at.__ge__, ">": at.__lt__, ">=": at.__le__}[relation]
-        return [i for i, sample in enumerate(self.samples) if compare(sample)]  # type: ignore[arg-type]
+        compare = {"<": lt, "<=": le, ">": gt, ">=": ge}[relation]
+        at = declared.quantity(values[0])
+        return [i for i, sample in enumerate(self.samples) if compare(sample, at)]
 
     def state_with(self, comparisons: Iterable[tuple[str, tuple[str, ...], bool]]) -> int | None:
         """A state in which some comparisons are true and others false; None if there is no such value."""
@@ -278,7 +279,7 @@ def count_mask(masks: list[int], word: str, k: int, full: int) -> int:
     exact = [full]
     for mask in masks:
         moved = [0, *(one & mask for one in exact)]
-        exact = [(stay & ~mask) | move for stay, move in zip([*exact, 0], moved)]
+        exact = [(stay & ~mask) | move for stay, move in zip([*exact, 0], moved, strict=True)]
     found = 0
     for j, places in enumerate(exact):
         if counted(word, k, j):

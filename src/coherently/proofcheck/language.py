@@ -21,12 +21,9 @@ RUN = rf"{PART}(?:{PART}|[.@:-](?={PART}))*"
 QUOTED = r'"(?:[^"\\]|\\["\\])+"'
 TOKEN = re.compile(rf"\s*(?:({RUN})|({QUOTED})|(<->|->|&&|\|\||!=|<=|>=|[~!&^|(){{}},;=<>¬∧∨→↔])|$)")
 VALUE = re.compile(rf"\s*(?:([+-]?\.?{RUN})|({QUOTED}))")
-WORDS = {
-    **{"not": "not", "~": "not", "!": "not", "¬": "not", "and": "and", "&": "and", "&&": "and", "∧": "and"},
-    **{"xor": "xor", "^": "xor", "or": "or", "|": "or", "||": "or", "∨": "or", "implies": "implies", "->": "implies"},
-    **{"→": "implies", "iff": "iff", "<->": "iff", "↔": "iff", "given": "given", "in": "in", "true": "true"},
-    **{"false": "false", "exactly": "exactly", "at_least": "at_least", "at_most": "at_most"},
-}
+SPELLINGS = "not ~ ! ¬; and & && ∧; xor ^; or | || ∨; implies -> →; iff <-> ↔; given; in; true; false"
+WORDS = {word: group.split()[0] for group in SPELLINGS.split(";") for word in group.split()}
+WORDS |= {word: word for word in ("exactly", "at_least", "at_most")}
 LEVELS = {"iff": 1, "implies": 2, "or": 3, "xor": 4, "and": 5}
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in")
 DEEPEST = 64

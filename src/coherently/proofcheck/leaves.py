@@ -23,7 +23,7 @@ POINT = 12
 States: TypeAlias = Mapping[int, tuple[int, ...]]
 """The states that a branch leaves to each variable."""
 Factor: TypeAlias = tuple[tuple[Any, ...], list[int]]
-"""A scope and its values, the last key of the scope fastest. A key is a variable, or a set of literals: how many hold."""
+"""A scope and its values, the last key fastest; a key is a variable, or a set of literals: how many of them hold."""
 
 
 @dataclass
@@ -98,7 +98,7 @@ def _merged(factors: Iterable[Factor]) -> list[Factor]:
     found: dict[tuple[Any, ...], list[int]] = {}
     for scope, values in factors:
         known = found.get(scope)
-        found[scope] = values if known is None else [a + b for a, b in zip(known, values)]
+        found[scope] = values if known is None else [a + b for a, b in zip(known, values, strict=True)]
     return list(found.items())
 
 
@@ -124,7 +124,7 @@ def _minimised(touched: Sequence[Factor], x: int, states: States, work: Work) ->
         total = [0] * cells
         for values, places, shift in placed:
             offset = shift(number, state)
-            total = [t + values[place + offset] for t, place in zip(total, places)]
+            total = [t + values[place + offset] for t, place in zip(total, places, strict=True)]
         least = total if least is None else list(map(min, least, total))
     return scope, least or [LARGE] * cells
 
@@ -227,7 +227,7 @@ def _add(
         step = steps.get(v, 0)
         places = [place + step * state for place in places for state in range(sizes[v])]
     work.spend(len(places))
-    tables[home] = [t + sign * values[place] for t, place in zip(tables[home], places)]
+    tables[home] = [t + sign * values[place] for t, place in zip(tables[home], places, strict=True)]
 
 
 def bound_by_messages(total: Sum, clusters: Clusters, messages: Sequence[Any], states: States, work: Work) -> int:
@@ -246,7 +246,7 @@ def bound_by_messages(total: Sum, clusters: Clusters, messages: Sequence[Any], s
         for home, sign in ((to, 1), (come, -1)):
             _add(tables, home, clusters.scopes, (tuple(scope), values), sizes, work, sign)
     least = clusters.rest
-    for scope, table in zip(clusters.scopes, tables):
+    for scope, table in zip(clusters.scopes, tables, strict=True):
         places = [0]
         for v in scope:
             left = states.get(v, tuple(range(sizes[v])))
@@ -268,9 +268,10 @@ class Form:
 def semidefinite_form(total: Sum, told: Mapping[str, Any], work: Work) -> Form:
     """Write E with functions of one or two Boolean variables as a form in signs, and check that P is semidefinite.
 
-    With s = +-1 the table f of two variables is 1/4 of a sum in 1, s, s' and s s'. A law that is broken costs any price,
-    as it is never broken. As s_i^2 = 1, 8 E = K + sum of Y + h.s + s'(A - diag Y)s for any Y. If 4^k (A - diag Y) - C C'
-    is diagonally dominant with a diagonal that is not negative, it is semidefinite (Gershgorin), and so is A - diag Y.
+    With s = +-1 the table f of two variables is 1/4 of a sum in 1, s, s' and s s'. A law that is broken costs any
+    price, as it is never broken. As s_i^2 = 1, 8 E = K + sum of Y + h.s + s'(A - diag Y)s for any Y. If
+    4^k (A - diag Y) - C C' is diagonally dominant with a diagonal that is not negative, it is semidefinite
+    (Gershgorin), and so is A - diag Y.
     """
     order = told["v"]
     place = {v: i for i, v in enumerate(order)}
@@ -320,10 +321,8 @@ def bound_by_point(form: Form, point: Sequence[int], states: States, work: Work)
     work.spend(len(point) * len(point))
     slopes = [sum(map(mul, row, point)) for row in form.p]
     least = (form.constant << (2 * POINT)) - sum(map(mul, slopes, point))
-    for v, h, slope in zip(form.variables, form.h, slopes):
+    for v, h, slope in zip(form.variables, form.h, slopes, strict=True):
         linear = (h << (2 * POINT)) + (slope << (POINT + 1))
         left = states.get(v, (0, 1))
         least += -abs(linear) if len(left) == 2 else linear * (2 * left[0] - 1) if left else LARGE << (2 * POINT + 3)
-    return least >> (2 * POINT + 3)
-
-
+    return int(least >> (2 * POINT + 3))

@@ -8,10 +8,10 @@ for any ratio r in [0, 1] its tangent at r, times h, lies below it:
 Numbers below a and c keep the inequality, as u >= 0 and h >= 0. Forecasts p of weights w are merged: with N the sum of
 w, and D the sum of w phi'(p) over them, N d(x) = N phi(x) - D x + a constant that makes its least value 0:
 
-    loss        phi(x)                       a               c
-    brier       x^2                          2 N (r - q)     N (q^2 - r^2)                       with q = D / 2N
-    log         x ln x + (1-x) ln(1-x)       N logit r - D   N ln(1-r) + N softplus(D / N)
-    spherical   sqrt(x^2 + (1-x)^2)          N phi'(r) - D   N (1-r) / phi(r) - N v(D / N),      v(g) = (sqrt(2 - g^2) - g) / 2
+    loss       phi(x)                   a              c
+    brier      x^2                      2 N (r - q)    N (q^2 - r^2)                    with q = D / 2N
+    log        x ln x + (1-x) ln(1-x)   N logit r - D  N ln(1-r) + N softplus(D / N)
+    spherical  sqrt(x^2 + (1-x)^2)      N phi'(r) - D  N (1-r) / phi(r) - N v(D / N)    with 2 v(g) = sqrt(2 - g^2) - g
 
 An interval [low, high] loses nothing inside, and outside as a forecast of its nearer end does. A linearised conditional
 loses N (u - p h)^2, which is at least a (u - p h) - a^2 / 4N for any a, by (2N (u - p h) - a)^2 >= 0.
@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .refusals import BadInputError
 from .numbers import ln, logit, root, softplus_above, softplus_below
+from .refusals import BadInputError
 
 Bounds = tuple[Fraction, Fraction]
 EDGE = Fraction(1, 2**60)
@@ -50,7 +50,7 @@ class Loss:
         if self.name == "log":
             return logit(p)
         norm = root(p * p + (1 - p) * (1 - p))
-        ends = Fraction(2 * p - 1) / norm[0], Fraction(2 * p - 1) / norm[1]
+        ends = Fraction(2 * p - 1, norm[0]), Fraction(2 * p - 1, norm[1])
         return min(ends), max(ends)
 
     def merged(self, forecasts: list[tuple[Fraction, Fraction]]) -> Merged:
@@ -64,7 +64,7 @@ class Loss:
     def interval(self, low: Fraction, high: Fraction, weight: Fraction) -> Interval:
         """Forecasts of an interval; each of its ends is a forecast that is not clipped."""
         low, high = min(low, 1 - self.clip), max(high, self.clip)
-        ends = []
+        ends: list[Merged | None] = []
         for end in (low, high):
             if self.name == "log" and not EDGE <= end <= 1 - EDGE:
                 if end not in (0, 1):

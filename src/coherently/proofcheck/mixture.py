@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import lcm
-from pathlib import Path
 from typing import Any
 
 from .functions import Function, Space
@@ -16,7 +15,7 @@ from .losses import Loss
 from .numbers import decimal, rounded_up
 from .panel import Panel, Term
 from .refusals import BadInputError, RefusedError
-from .tables import Number, read_json, read_text
+from .tables import read_json
 
 KEPT = Fraction(1, 10**9)
 """How far a pin may be missed, and how far a printed probability may be from the mixture."""
@@ -34,11 +33,11 @@ class Claim:
     parts: Sequence[dict[str, Any]]
 
 
-def read_claim(path: Path) -> Claim:
-    """The claim of a result file."""
-    told = read_json(read_text(path), path.name)
+def read_claim(text: str) -> Claim:
+    """The claim of a result, as JSON."""
+    told = read_json(text, "the result")
     if not isinstance(told, dict) or told.get("format") != "coherently-result":
-        raise BadInputError(f"{path.name} is not a result of coherently")
+        raise BadInputError("the result is not one of coherently")
     if told.get("worlds") is None or told.get("tolerance") is None:
         raise RefusedError("the result claims no optimum over possible worlds, so there is nothing to prove")
     name, conditionals = told.get("loss"), told.get("conditionals")
@@ -52,7 +51,7 @@ def read_claim(path: Path) -> Claim:
         for part in told["worlds"]:
             _ = [map(str, part["variables"]), map(decimal, part["weights"]), map(str, part["worlds"])]
     except (KeyError, TypeError, AttributeError):
-        raise BadInputError(f"{path.name} lacks a field of results") from None
+        raise BadInputError("the result lacks a field") from None
     loss = Loss(name, clip, conditionals == "linearised")
     return Claim(loss, decimal(told["tolerance"]), told.get("panel_sha256"), printed, told["worlds"])
 
@@ -104,7 +103,7 @@ class Mixture:
         for world in worlds:
             truth = tuple(world[place] == "1" for place, _, _ in places)
             if truth not in known:
-                said = [(relation, values, true) for (_, relation, values), true in zip(places, truth)]
+                said = [(relation, values, true) for (_, relation, values), true in zip(places, truth, strict=True)]
                 state = self.space.variables[variable].state_with(said)
                 if state is None:
                     raise RefusedError(f"a world gives {self.space.variables[variable].name} no possible value")
@@ -123,7 +122,7 @@ class Mixture:
         if len(parts) == 1:
             whole = self.weights[parts[0]]
             truth = self._truth(function, [self.states[parts[0]][v] for v in function.scope])
-            return Fraction(sum(w for w, holds in zip(whole, truth) if holds), sum(whole))
+            return Fraction(sum(w for w, holds in zip(whole, truth, strict=True) if holds), sum(whole))
         count = 1
         for part in parts:
             count *= len(self.weights[part])
@@ -131,7 +130,7 @@ class Mixture:
             raise RefusedError("an event joins too many worlds of independent parts")
         held = total = 0
         for chosen in product(*(range(len(self.weights[part])) for part in parts)):
-            weight, at = 1, dict(zip(parts, chosen))
+            weight, at = 1, dict(zip(parts, chosen, strict=True))
             for part, world in at.items():
                 weight *= self.weights[part][world]
             states = [[self.states[self.part_of[v]][v][at[self.part_of[v]]]] for v in function.scope]
@@ -143,21 +142,21 @@ class Mixture:
         """The truth of a function in each world, by the states of the variables in its scope."""
         if function.mask is not None:
             places = [0] * len(states[0])
-            for v, own in zip(function.scope, states):
+            for v, own in zip(function.scope, states, strict=True):
                 size = self.space.variables[v].size
-                places = [place * size + state for place, state in zip(places, own)]
+                places = [place * size + state for place, state in zip(places, own, strict=True)]
             bits = bin(function.mask)[:1:-1]
             return [place < len(bits) and bits[place] == "1" for place in places]
         assert function.count is not None
         held = [0] * len(states[0])
-        for (_, wanted), own in zip(function.count.literals, states):
-            held = [n + (state in wanted) for n, state in zip(held, own)]
+        for (_, wanted), own in zip(function.count.literals, states, strict=True):
+            held = [n + (state in wanted) for n, state in zip(held, own, strict=True)]
         return [n in function.count.counts for n in held]
 
 
 def check_mixture(panel: Panel, mixture: Mixture, claim: Claim) -> None:
     """Refuse worlds that break laws or pins, and printed probabilities that are not those of the mixture."""
-    for text, law in zip(panel.law_texts, panel.laws):
+    for text, law in zip(panel.law_texts, panel.laws, strict=True):
         if mixture.probability(law) != 1:
             raise RefusedError(f"a world of the result breaks the law {text!r}")
     for pin in panel.pins:
@@ -183,6 +182,3 @@ def loss_above(mixture: Mixture, terms: Sequence[Term]) -> Fraction:
             u, h = mixture.probability(term.joint), mixture.probability(term.condition)
         total += rounded_up(term.cost.above(u, h))
     return total
-
-
-__all__ = ["Claim", "Mixture", "Number", "check_mixture", "loss_above", "read_claim"]

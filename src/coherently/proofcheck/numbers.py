@@ -91,7 +91,7 @@ def softplus_below(z: Fraction) -> Fraction:
 
 
 def softplus_above(z: Fraction) -> Fraction:
-    """A number above ln(1 + e^z): the tangent and an eighth of the squared distance, as its curvature is at most 1/4."""
+    """A number above ln(1 + e^z): the tangent, and an eighth of the squared distance, as its curvature is below 1/4."""
     t = sigmoid_hint(z)
     low, high = logit(t)
     away = max(abs(z - low), abs(z - high))

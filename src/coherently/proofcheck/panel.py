@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
-from .functions import FALSE, TRUE, Function, Space
-from .language import Declaration, Step, normal, read_declaration, read_event, read_pin, split_statements
+from .functions import TRUE, Function, Space
+from .language import Step, normal, read_declaration, read_event, read_pin, split_statements
 from .leaves import LARGE, Work, eliminate, factor_of, least_left
 from .losses import Cost, Linearised, Loss
 from .numbers import decimal
 from .refusals import BadInputError
-from .tables import Canonical, Options, canonical, read_rows, read_text, settle
+from .tables import Canonical, Options, Row, canonical, read_rows, read_text, settle
 
 Event = tuple[Function, Function]
 """E & H and H; without a condition, E and TRUE."""
@@ -45,6 +46,15 @@ class Pin:
     high: Fraction
 
 
+class TermKey(NamedTuple):
+    """What forecasts of one term have in common; `ends` are those of intervals."""
+
+    joint: Function
+    condition: Function
+    settled: bool | None
+    ends: tuple[Fraction, Fraction] | None
+
+
 class Panel:
     """A panel in its canonical form, as functions of variables; `terms` merges its forecasts under a loss."""
 
@@ -66,7 +76,8 @@ class Panel:
         self.law_texts = said.formulas
         self.laws = [self.space.function(program) for program, _ in laws]
         self.pins = [
-            Pin(text, *self.event(program), pin.low, pin.high) for text, pin, program in zip(said.pins, pins, pinned)
+            Pin(text, *self.event(program), pin.low, pin.high)
+            for text, pin, program in zip(said.pins, pins, pinned, strict=True)
         ]
         self.events: dict[str, Event] = {text: self.event(program) for text, program in self.programs.items()}
 
@@ -90,21 +101,19 @@ class Panel:
     def terms(self, loss: Loss, work: Work) -> list[Term]:
         """Merge forecasts of equal events, and of complements; intervals of their own; in order of appearance."""
         sides = {text: self._side(text, work) for text in self.events}
-        points: dict[tuple[object, ...], list[tuple[Fraction, Fraction]]] = {}
-        first: dict[tuple[object, ...], tuple[str, bool]] = {}
+        points: dict[TermKey, list[tuple[Fraction, Fraction]]] = {}
+        first: dict[TermKey, tuple[str, bool]] = {}
         for one in self.form.forecasts:
             weight, text = decimal(one["weight"]), one["event"]
             if weight <= 0:
                 continue
             joint, given, settled, turned = sides[text]
-            key: tuple[object, ...] = (joint, given, settled)
-            p, ends = decimal(one["probability"]), [decimal(one.get(end, at)) for end, at in (("lower", "0"), ("upper", "1"))]
+            p, low, high = decimal(one["probability"]), decimal(one.get("lower", "0")), decimal(one.get("upper", "1"))
             if turned:
-                p, ends = 1 - p, [1 - ends[1], 1 - ends[0]]
-            if not 0 <= p <= 1 or not 0 <= ends[0] <= ends[1] <= 1:
-                raise BadInputError(f"{text!r}: a probability lies outside [0, 1], or an interval is turned round")
-            if "lower" in one or "upper" in one:
-                key += tuple(ends)
+                p, low, high = 1 - p, 1 - high, 1 - low
+            if not 0 <= low <= p <= high <= 1:
+                raise BadInputError(f"{text!r}: a probability lies outside [0, 1], or outside its interval")
+            key = TermKey(joint, given, settled, (low, high) if {"lower", "upper"} & one.keys() else None)
             points.setdefault(key, []).append((p, weight))
             first.setdefault(key, (text, turned))
         return [_term(key, told, loss, *first[key]) for key, told in points.items()]
@@ -124,7 +133,7 @@ class Panel:
         return (other if turned else joint), given, None, turned
 
     def possible(self, function: Function, work: Work) -> bool:
-        """Whether a function holds in a world that obeys the laws connected to it, by elimination of their variables."""
+        """Whether a function holds in a world that obeys the laws connected to it: eliminate their variables."""
         if function.constant is not None:
             return function.constant
         laws, scope, grown = list[Function](), set(function.scope), True
@@ -166,23 +175,13 @@ def _order(function: Function) -> tuple[object, ...]:
     return 1, function.scope, sorted(function.count.counts)
 
 
-def _term(
-    key: tuple[object, ...], told: list[tuple[Fraction, Fraction]], loss: Loss, text: str, turned: bool
-) -> Term:
-    joint, given, settled, *ends = key
-    assert isinstance(joint, Function)
-    assert isinstance(given, Function)
+def _term(key: TermKey, told: list[tuple[Fraction, Fraction]], loss: Loss, text: str, turned: bool) -> Term:
     weight = sum((w for _, w in told), Fraction(0))
-    cost: Cost = loss.merged(told)
-    if ends:
-        low, high = ends[0], ends[1]
-        assert isinstance(low, Fraction)
-        assert isinstance(high, Fraction)
-        cost = loss.interval(low, high, weight)
-    if loss.linearised and given.constant is None:
-        mean = sum((p * w for p, w in told), Fraction(0)) / weight
-        cost = Linearised(weight, *((low, high) if ends else (mean, mean)))
-    return Term(joint, given, cost, None if settled is None else bool(settled), text, turned)
+    cost: Cost = loss.merged(told) if key.ends is None else loss.interval(*key.ends, weight)
+    if loss.linearised and key.condition.constant is None:
+        mean = Fraction(sum((p * w for p, w in told), Fraction(0)), weight)
+        cost = Linearised(weight, *(key.ends or (mean, mean)))
+    return Term(key.joint, key.condition, cost, key.settled, text, turned)
 
 
 def _read(text: str, *, plain: bool) -> tuple[list[Step], list[Step] | None]:
@@ -207,11 +206,8 @@ def read_panel(path: Path, laws: Path | None, options: Options) -> Panel:
     return Panel(form)
 
 
-def _as_written(rows: list, statements: list[str], *, plain: bool) -> Canonical:  # type: ignore[type-arg]
+def _as_written(rows: list[Row], statements: list[str], *, plain: bool) -> Canonical:
     """All texts of a table, to see which of them are the same event."""
     texts = dict.fromkeys(normal(row.event) for row in rows)
     form = canonical([], statements, plain_events=plain)
     return Canonical(plain, form.laws, tuple({"event": text} for text in texts), form.digest)
-
-
-__all__ = ["FALSE", "Declaration", "Panel", "Pin", "Term", "least_width", "read_panel"]

@@ -7,8 +7,9 @@ JSON lines, UTF-8, gzipped or not; numbers are whole numbers only:
     n lines, one for each node of its tree, a parent before its children, the first child with all below it first
     {"end":number of records}
 
-Terms, laws and pins are numbered by appearance in the canonical form, variables by appearance in its formulas. A ratio is
-in units of 2^-60 (of a linearised conditional it is the slope a, in units of 2^-b), a price in units of 2^-b. A node is
+Terms, laws and pins are numbered by appearance in the canonical form, variables by appearance in its formulas, laws
+before forecasts. A ratio is in units of 2^-60 (of a linearised conditional it is the slope a, in units of 2^-b), a
+price in units of 2^-b. A node is
 
     {"v":x,"c":[[states],..]}         split on x; one child per list of states
     {"e":[x,..]}                      leaf: eliminate in this order (R5)
@@ -57,7 +58,7 @@ KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
 
 @dataclass
 class Bound:
-    """What the proof proves: no mixture loses less than `value`; `leaves` counts records by the kind of their leaves."""
+    """What is proved: no mixture loses less than `value`; `leaves` counts records by the kind of their leaves."""
 
     value: Fraction = Fraction(0)
     leaves: dict[str, int] = field(default_factory=dict)
@@ -68,19 +69,19 @@ class Bound:
 class ProofLines:
     """The lines of a proof, one at a time, with the number of the last one."""
 
-    def __init__(self, path: Path, longest_file: int = LONGEST_FILE) -> None:
-        self.number, self.left, self.path = 0, longest_file, path
+    def __init__(self, source: Path | bytes, longest_file: int = LONGEST_FILE) -> None:
+        self.number, self.left, self.source = 0, longest_file, source
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
+        source = self.source
         try:
-            with self.path.open("rb") as packed:
+            with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as packed:
                 begins = packed.read(2)
                 packed.seek(0)
                 file: Any = gzip.GzipFile(fileobj=packed) if begins == b"\x1f\x8b" else packed
-                with io.BufferedReader(file, 1 << 16) as lines:
-                    while line := lines.readline(LONGEST_LINE + 1):
-                        self.number += 1
-                        yield self._read(line)
+                while line := file.readline(LONGEST_LINE + 1):
+                    self.number += 1
+                    yield self._read(line)
         except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
             raise RefusedError(f"the proof file cannot be read: {error}", self.number) from None
 
@@ -144,28 +145,29 @@ class Checker:
         Losses are never negative, so that leaving out a term or a law only lowers a bound: records need not be shown to
         be independent or complete, as long as no term is used twice.
         """
-        found, several = Bound(), iter(lines)
+        found = Bound()
         try:
-            head = next(several, {})
-            if head != FORM | {"sha256": self.panel.digest}:
-                raise RefusedError("the proof is not of this format and version, or about another panel or other laws")
-            for record in several:
-                if record.keys() == {"end"}:
-                    integer(record["end"], found.records, found.records)
-                    if next(several, None) is not None:
-                        raise RefusedError("there is more after the end")
-                    break
-                bound, kinds = self._record(record, several)
-                found.value += max(Fraction(0), bound)
-                found.records += 1
-                for kind in kinds:
-                    found.leaves[kind] = found.leaves.get(kind, 0) + 1
-            else:
-                raise RefusedError("the end is missing")
+            self._read(iter(lines), found)
         except RefusedError as error:
             raise RefusedError(str(error), error.line or lines.number) from None
         found.unused = [i for i, term in enumerate(self.terms) if term.settled is None and i not in self.used]
         return found
+
+    def _read(self, lines: Iterator[dict[str, Any]], found: Bound) -> None:
+        if next(lines, {}) != FORM | {"sha256": self.panel.digest}:
+            raise RefusedError("the proof is not of this format and version, or about another panel or other laws")
+        for record in lines:
+            if record.keys() == {"end"}:
+                integer(record["end"], found.records, found.records)
+                if next(lines, None) is not None:
+                    raise RefusedError("there is more after the end")
+                return
+            bound, kinds = self._record(record, lines)
+            found.value += max(Fraction(0), bound)
+            found.records += 1
+            for kind in kinds:
+                found.leaves[kind] = found.leaves.get(kind, 0) + 1
+        raise RefusedError("the end is missing")
 
     def _record(self, record: dict[str, Any], lines: Iterator[dict[str, Any]]) -> tuple[Fraction, list[str]]:
         if record.keys() != {"terms", "ratios", "bits", "laws", "pins", "nodes"}:
@@ -176,7 +178,7 @@ class Checker:
             raise RefusedError("a term is used twice, or is settled by logic and counts already")
         self.used.update(ids)
         total = Planes(bits)
-        for i, ratio in zip(ids, integers(record["ratios"], len(ids))):
+        for i, ratio in zip(ids, integers(record["ratios"], len(ids)), strict=True):
             total.add_term(self.terms[i], ratio)
         pins = record["pins"]
         if not isinstance(pins, list):
@@ -293,7 +295,10 @@ class Tree:
             raise RefusedError("the branches of a split do not cover all states of its variable")
         return [
             Branch(
-                {**branch.states, x: tuple(s for s in left if s in states)}, branch.depth + 1, branch.clusters, branch.form
+                {**branch.states, x: tuple(s for s in left if s in states)},
+                branch.depth + 1,
+                branch.clusters,
+                branch.form,
             )
             for states in map(frozenset, several)
         ]
@@ -314,7 +319,9 @@ class Tree:
             return bound_by_point(branch.form, point, branch.states, self.work)
         if branch.clusters is None or not isinstance(node["m"], list):
             raise RefusedError("messages without clusters")
-        return bound_by_messages(self.total, branch.clusters, [_message(one) for one in node["m"]], branch.states, self.work)
+        return bound_by_messages(
+            self.total, branch.clusters, [_message(one) for one in node["m"]], branch.states, self.work
+        )
 
 
 def _message(found: Any) -> tuple[int, int, list[int], list[int]]:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +116,9 @@ def read_rows(path: Path, options: Options) -> list[Row] | Canonical:
     if text.startswith('{"format":"coherently-panel"'):
         return canonical_lines(text)
     if name.endswith((".jsonl", ".ndjson")):
-        records = [read_json(line, f"{path.name} row {i}") for i, line in enumerate(text.split("\n"), 1) if line.strip()]
+        records = [
+            read_json(line, f"{path.name} row {i}") for i, line in enumerate(text.split("\n"), 1) if line.strip()
+        ]
         if not all(isinstance(one, dict) for one in records):
             raise BadInputError(f"{path.name}: a row is not an object")
         header = list(dict.fromkeys(key for one in records for key in one))
@@ -147,13 +149,11 @@ def _forecasts(header: list[str], rows: list[list[Any]], options: Options, sourc
     if "event" in roles and {"probability", "lower", "upper"} & roles.keys():
         return [_long(row, roles, options, f"{source} row {i}") for i, row in enumerate(rows, 2)]
     if roles.get("event", 0) == 0 and (header[0] == "" or "event" in roles) and len(roles) <= 1:
-        found_rows = []
-        for number, row in enumerate(rows, 2):
-            where = f"{source} row {number}"
-            for judge, cell in zip(header[1:], row[1:]):
-                number_read = doubles.share(cell, options.percent, where)
-                found_rows.append(Row(judge, _name(row[0], where), number_read, 1.0))
-        return found_rows
+        return [
+            Row(judge, _name(row[0], f"{source} row {i}"), doubles.share(cell, options.percent, f"{source} row {i}"), 1)
+            for i, row in enumerate(rows, 2)
+            for judge, cell in zip(header[1:], row[1:], strict=True)
+        ]
     raise BadInputError(f"{source} is neither a long nor a wide table; write its canonical form and check that")
 
 
@@ -171,7 +171,7 @@ def _long(row: list[Any], roles: dict[str, int], options: Options, where: str) -
         judge=_name(cells["judge"], where) if "judge" in roles else "panel",
         event=_name(cells["event"], where),
         probability=probability,
-        weight=doubles.weight(cells["weight"], where) if "weight" in roles else doubles.weight("1", where),
+        weight=doubles.weight(cells["weight"], where) if "weight" in roles else 1,
         lower=low,
         upper=high,
         time=_moment(cells["time"], where) if "time" in roles else 0,
@@ -195,7 +195,7 @@ def _moment(cell: object, where: str) -> float | datetime:
             moment = datetime.fromisoformat(str(cell).strip())
         except ValueError:
             raise BadInputError(f"{where}: {cell!r} is not a time") from None
-        return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     if found is None:
         raise BadInputError(f"{where}: no time")
     return found

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from .leaves import Work
 from .losses import Linearised
-from .mixture import Claim, Mixture, check_mixture, loss_above, read_claim
+from .mixture import Mixture, check_mixture, loss_above, read_claim
 from .numbers import rounded_down
 from .panel import Panel, read_panel
 from .proof import LONGEST_FILE, Checker, ProofLines
 from .refusals import RefusedError
-from .tables import Options
+from .tables import Options, read_text
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,11 @@ def unit(panel: Panel) -> Fraction:
     return power
 
 
-def check(panel: Panel, claim: Claim, lines: ProofLines, limits: Limits) -> Verdict:
-    """Check a proof of a claim about a panel."""
+def check(panel: Panel, result: str, proof: Path | bytes, limits: Limits) -> Verdict:
+    """Check a proof, a file or its bytes, of the claim that a result (JSON) makes about a panel."""
     work = Work(limits.work)
     try:
+        claim = read_claim(result)
         if claim.digest != panel.digest:
             raise RefusedError("the result was made from another panel, or with other laws")  # noqa: TRY301
         mixture = Mixture(panel.space, claim.parts)
@@ -88,24 +89,28 @@ def check(panel: Panel, claim: Claim, lines: ProofLines, limits: Limits) -> Verd
         terms = panel.terms(claim.loss, work)
         upper = loss_above(mixture, terms)
         checker = Checker(panel, terms, work)
-        bound = checker.bound(lines)
+        bound = checker.bound(ProofLines(proof, limits.bytes))
     except RefusedError as error:
         return Verdict("refused", str(error), line=error.line)
     settled = [term for term in terms if term.settled is not None and not isinstance(term.cost, Linearised)]
     lower = bound.value + sum((rounded_down(term.cost.settled(True)) for term in settled), Fraction(0))  # type: ignore[union-attr]
     proved = upper - lower <= claim.tolerance * max(unit(panel), upper)
-    why = f"nothing is proved of {len(bound.unused)} terms, such as {terms[bound.unused[0]].text!r}" if bound.unused else ""
+    why = (
+        f"nothing is proved of {len(bound.unused)} terms, such as {terms[bound.unused[0]].text!r}"
+        if bound.unused
+        else ""
+    )
     return Verdict("proved" if proved else "weak", why, upper, lower, claim.tolerance, leaves=bound.leaves)
 
 
 def check_files(
-    panel: Path, result: Path, proof: Path, *, laws: Path | None = None, options: Options | None = None, limits: Limits | None = None
+    panel: Path,
+    result: Path,
+    proof: Path,
+    *,
+    laws: Path | None = None,
+    options: Options | None = None,
+    limits: Limits | None = None,
 ) -> Verdict:
     """Check a proof of a result about the panel of a file."""
-    limits = limits or Limits()
-    read = read_panel(panel, laws, options or Options())
-    try:
-        claim = read_claim(result)
-    except RefusedError as error:
-        return Verdict("refused", str(error))
-    return check(read, claim, ProofLines(proof, limits.bytes), limits)
+    return check(read_panel(panel, laws, options or Options()), read_text(result), proof, limits or Limits())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
@@ -28,7 +27,8 @@ from coherently.proofcheck.tables import canonical_lines
 from coherently.solve import Global
 
 if TYPE_CHECKING:
-    from coherently.arrays import Vector
+    from collections.abc import Iterable, Sequence
+
     from coherently.proofcheck.functions import Function, Literal
     from coherently.proofcheck.panel import Term
     from coherently.result.result import Result
@@ -39,6 +39,8 @@ FIRST_BITS = 36
 """Binary digits of coefficients for one term; each doubling of the terms has one more."""
 LARGEST_STEP, MOST_WORK = 2**18, 2**23
 """Maximum number of cells of one table, and of all tables, of a component that is eliminated."""
+QUICK_WORK = 2**16
+"""The same of a component whose bound was proved over clusters, which are quicker to check."""
 LARGEST_CLUSTER = 2**14
 """Maximum number of states of a cluster that is written."""
 
@@ -192,7 +194,7 @@ def _record(
     order, cost = elimination_order(panel, [one for one in functions if one.scope])
     leaf: dict[str, Any] = {"e": order if cost <= MOST_WORK else []}
     known = next((forces[v] for one in functions for v in one.scope if v in forces), None)
-    if cost > MOST_WORK and known is not None:
+    if cost > QUICK_WORK and known is not None:
         told = [(terms[i], hint) for i, hint in zip(part.terms, ratios, strict=True)]
         leaf = known.leaf(panel, bits, [one for one in told if points.is_other_side(one[0])])
     head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins, "nodes": 1}
@@ -205,8 +207,8 @@ def _hint(term: Term, points: TouchingPoints, bits: int) -> int:
     if isinstance(term.cost, Linearised):
         low, high, weight = (Fraction(one) for one in (term.cost.low, term.cost.high, term.cost.weight))
         away = min(Fraction(u) - low * Fraction(h), Fraction(0)) + max(Fraction(u) - high * Fraction(h), Fraction(0))
-        return round(2 * weight * away * 2**bits)
-    return min(max(round(Fraction(ratio) * 2**RATIO), 0), 2**RATIO)
+        return int(2 * weight * away * (1 << bits))
+    return min(max(int(Fraction(ratio) * (1 << RATIO)), 0), 1 << RATIO)
 
 
 def _slope(term: Term, hint: int, bits: int) -> int:
@@ -253,7 +255,9 @@ def _members(key: Any) -> list[int]:
 
 def _left(scopes: Iterable[frozenset[Any]], v: int) -> frozenset[Any]:
     """The keys of the table that is left when a variable of all these scopes is eliminated."""
-    keys = {key if isinstance(key, int) else frozenset(one for one in key if one[0] != v) for own in scopes for key in own}
+    keys = {
+        key if isinstance(key, int) else frozenset(one for one in key if one[0] != v) for own in scopes for key in own
+    }
     return frozenset(key for key in keys if key not in (v, frozenset()))
 
 
@@ -307,7 +311,7 @@ def _forces(result: Result, panel: ReadPanel, hints: BoundHints) -> dict[int, Wr
     """The forces over clusters, by each of the variables of their components."""
     if not hints.forces or result.worlds is None:
         return {}
-    names, found = result.worlds.names, {}
+    names, found = result.worlds.names, dict[int, WrittenForces]()
     for forces in hints.forces:
         literals = [_literal(panel, names[v]) for v in forces.whole.origin.tolist()]
         written = _written(panel, forces, literals, hints.unit)
@@ -325,9 +329,7 @@ def _literal(panel: ReadPanel, text: str) -> Literal:
     return variable, panel.space.variables[variable].states_where(step[2], step[3])  # type: ignore[arg-type]
 
 
-def _written(
-    panel: ReadPanel, forces: ClusterForces, literals: Sequence[Literal], unit: float
-) -> WrittenForces | None:
+def _written(panel: ReadPanel, forces: ClusterForces, literals: Sequence[Literal], unit: float) -> WrittenForces | None:
     """Forces on coordinates as forces on tables; None if a cluster is too large for that."""
     groups, tables = forces.groups, dict[int, tuple[tuple[int, ...], list[int]]]()
     scopes, told = list[tuple[int, ...]](), list[tuple[int, tuple[int, ...], list[int], float]]()

@@ -274,8 +274,8 @@ class Result(Indexed, Tabled, Value, Described):
     def proof(self) -> bytes:
         """A proof that no coherent forecasts are nearer, for `coherently.proofcheck`, as the bytes of a file.
 
-        The result must be that of an exact method, made with `proof=True`: without that, planes are taken at the answer,
-        which is too weak for pins, for large components and where conditions vanish.
+        The result must be that of an exact method, made with `proof=True`: without that, planes are taken at the
+        answer, which is too weak for pins, for large components and where conditions vanish.
 
         >>> import coherently as co
         >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])

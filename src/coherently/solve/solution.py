@@ -161,8 +161,8 @@ class BoundHints(Value):
     """Where the bounds of all components were proved, in the coordinates of the problem.
 
     `x` is the probability of each coordinate at which planes touch the losses, `mass` what smooths them there, `price`
-    the price of each pin by its number in the panel, and `forces` are those over clusters, whose variables come from the
-    problem. Prices and forces are in units of weight of `unit`.
+    the price of each pin by its number in the panel, and `forces` are those over clusters, whose variables come from
+    the problem. Prices and forces are in units of weight of `unit`.
     """
 
     x: NDArray[np.float64]

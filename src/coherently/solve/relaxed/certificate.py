@@ -10,10 +10,10 @@ import numpy as np
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    from coherently.problem import Merged
     from collections.abc import Iterator
 
     from coherently.arrays import Indices, Vector
+    from coherently.problem import Merged
     from coherently.problem.groups.simple import Groups
 
 
@@ -52,7 +52,7 @@ def relaxed_bound(weight: Vector, target: Vector, groups: Groups, forces: Vector
     >>> round(relaxed_bound(weight, target, implies, np.array([0.4, -0.4])), 12)
     0.08
     """
-    pull = np.bincount(groups.members, forces, len(weight))
+    pull = np.bincount(groups.members, forces, len(weight)).astype(np.float64)
     center, t = np.where(weight > 0, target, 0.0), touching_points(weight, target, pull)
     return float(np.sum(weight * (t - center) ** 2 - pull * t)) + least_on_rows(groups, forces)
 

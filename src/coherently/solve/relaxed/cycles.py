@@ -66,9 +66,7 @@ def tighten(part: Merged, solve: Callable[[Groups, Merged], Vector | None], budg
         cycles |= found
 
 
-def bound_by_cycles(
-    part: Merged, budget: Budget, objective: float, kept: list[ClusterForces] | None = None
-) -> float:
+def bound_by_cycles(part: Merged, budget: Budget, objective: float, kept: list[ClusterForces] | None = None) -> float:
     """A lower bound on the least objective: of the problem relaxed to clusters, with more of them where cycles break.
 
     It is raised until the gap to the objective of a known answer is at most the tolerance, or no cycle is broken. What
@@ -82,7 +80,8 @@ def bound_by_cycles(
         inner = interior_point(weight, target, groups, budget)
         bound = relaxed_bound(weight, target, groups, inner.forces)
         if kept is not None and (bound > best or not kept):
-            x = touching_points(weight, target, np.bincount(groups.members, inner.forces, len(weight)))
+            pull = np.bincount(groups.members, inner.forces, len(weight)).astype(np.float64)
+            x = touching_points(weight, target, pull)
             kept.append(ClusterForces(groups=groups, whole=whole, x=x, forces=inner.forces))
         best = max(best, bound)
         return None if budget.is_over() or budget.is_enough(objective - best, objective) else inner.x

@@ -333,7 +333,9 @@ class Newton:
         """Keep a plane below the objective, and that no world's sum of its coefficients is below `least`."""
         self.proved = plane.coefficients, least
         if self.is_bounded and (plane.bound(least) > self.bound or self.proof is Proof.NOTHING):
-            self.bound, self.proof, self.hints = max(self.bound, plane.bound(least)), proof, hints
+            self.bound, self.proof = max(self.bound, plane.bound(least)), proof
+            if proof is not Proof.PROGRAM or self.hints is None:  # what a program proves, nobody can write down
+                self.hints = hints
 
     def _least(self, coefficients: Vector, known: Truth | None) -> tuple[float, Proof]:
         """A lower bound on a sum over all worlds; if it is not exact, the best world found joins the engine's."""
