@@ -15,8 +15,8 @@ from coherently import proofcheck
 from coherently.errors import MethodError, ResultError
 from coherently.panel.canonical import digest
 from coherently.proofcheck.__main__ import main
-from coherently.proofcheck.panel import read_panel
-from coherently.proofcheck.tables import Options
+from coherently.proofcheck.forecast_files import ReadingOptions
+from coherently.proofcheck.posed_panel import read_panel
 from tests.cli.program import run
 from tests.panels import TABLE_2
 from tests.proofcheck.proof_cases import LOSSES, check_proofs, proved_files, wide_rows
@@ -38,7 +38,7 @@ def test_table_2_is_proved_and_its_numbers_are_those_by_hand(tmp_path):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_random_panels_of_the_whole_language_are_proved(seed):
-    assert check_proofs(seed, 25) < 1e-7
+    assert check_proofs(seed, 12) < 1e-7
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -101,7 +101,7 @@ def test_the_checkers_own_reader_makes_the_same_canonical_form(tmp_path, name, t
     file = tmp_path / name
     file.write_text(text, encoding="utf-8")
     panel = co.read_panel(file, **options)
-    assert read_panel(file, None, Options(**options)).digest == digest(panel)
+    assert read_panel(file, None, ReadingOptions(**options)).digest == digest(panel)
     result = co.aggregate(panel, "exact", proof=True)
     (tmp_path / "r.json").write_text(result.to_json())
     (tmp_path / "p.gz").write_bytes(result.proof())
@@ -114,7 +114,7 @@ def test_declared_variables_have_the_states_that_formulas_distinguish(tmp_path):
     rows = [("A", "winner in {Ann, Bob}", 0.7), ("A", "winner != other", 0.5), ("B", "rate <= 3 & ~(rate > 2.5)", 0.4)]
     rows += [("B", "rate < 3", 0.2), ("A", "due <= 2027-01-31", 0.3), ("B", "due < 2027-02-01", 0.6)]
     result, files = proved_files(tmp_path, rows, laws)
-    panel = read_panel(files.panel, files.laws, Options())
+    panel = read_panel(files.panel, files.laws, ReadingOptions())
     assert {one.name: one.size for one in panel.space.variables} == {"winner": 3, "rate": 4, "due": 2}
     assert files.check().word == "proved"
     assert len(result.problem.merged) == 5
@@ -129,7 +129,9 @@ def test_a_copied_folder_checks_on_a_python_without_packages(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("proved: ")
     loaded = "import sys, proofcheck; print([m for m in sys.modules if m.startswith(('numpy', 'coherently'))])"
-    told = subprocess.run([sys.executable, "-S", "-E", "-c", loaded], cwd=tmp_path, capture_output=True, text=True)
+    told = subprocess.run(
+        [sys.executable, "-S", "-E", "-c", loaded], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert told.stdout.strip() == "[]"
 
 
@@ -188,7 +190,7 @@ def test_verify_takes_a_proof_and_says_what_bounds_rest_on():
     assert "refused" in co.verify(panel, result, proof=other.proof()).problems[-1]
 
 
-def test_without_hints_the_answer_itself_is_where_planes_touch(tmp_path):
+def test_without_hints_the_answer_itself_is_where_planes_touch():
     panel = co.Panel.from_records(TABLE_2)
     result = co.aggregate(panel, "exact")
     assert result.solution.hints is None

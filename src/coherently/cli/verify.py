@@ -17,7 +17,7 @@ from coherently.cli.weight_options import choose_weights
 if TYPE_CHECKING:
     from coherently.panel import Panel
     from coherently.panel.weights import Weights
-    from coherently.verifier.proofs import ProofCheck
+    from coherently.verifier.proof_check import ProofCheck
 
 
 @gathered
@@ -72,15 +72,17 @@ def verify(
 def _checked(source: PanelSource, panel: Panel, judges: Weights | None, result: Path, proof: Path) -> ProofCheck:
     """What the independent checker says of a proof; it reads the panel by itself where it can."""
     from coherently.panel.weights import with_weights
-    from coherently.proofcheck.tables import Options
-    from coherently.verifier.proofs import check_proof_files
+    from coherently.proofcheck.forecast_files import ReadingOptions
+    from coherently.verifier.proof_check import check_proof_files
 
     panel, _ = with_weights(panel, judges)
-    options = Options(
+    options = ReadingOptions(
         percent=source.percent,
         missing=source.missing.value,
         repeats=source.repeats.value,
         plain_events=source.plain_events,
     )
     said = source.column_roles is not None or bool(source.file_options) or judges is not None
-    return check_proof_files(panel, source.panel_file, source.laws, None if said else options, result, proof)
+    return check_proof_files(
+        panel, source.panel_file, source.laws, None if said else options, result=result, proof=proof
+    )

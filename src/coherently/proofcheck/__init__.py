@@ -8,19 +8,19 @@ to eliminate variables), and each rule holds for every value of its hints. So a 
 `python -m coherently.proofcheck PANEL RESULT --proof FILE` runs it, and so does `python -m proofcheck` in a place that
 this folder was copied to. The way of thought, in the order of reading:
 
-    doubles   the one module with floating point: the numbers of the canonical form of a panel, and one hint
-    numbers   decimals, logarithms and roots as fractions with stated errors
-    language  event texts into programs for a stack machine, declarations and statements of laws
-    functions variables with finite domains, Boolean functions as tables or counts
-    tables    CSV and JSON lines into forecasts, and their canonical form with its digest
-    panel     terms (merged forecasts), laws and pins; conditionals that logic settles
-    losses    R1: planes below the losses, and what a mixture loses (U)
-    leaves    R5 elimination, R6 clusters and messages, R7 semidefinite forms: integers below a sum of functions
-    proof     the file, R2 pins, R3 worlds, R4 splits: the bound of each component, and their sum (L)
-    mixture   the result: its worlds obey laws and pins, and lose U
-    verdict   proved, weak or refused
+    doubles           the one module with floating point: the numbers of a panel's canonical form, and one hint
+    numbers           decimals, logarithms and roots as fractions with stated errors
+    language          event texts into programs for a stack machine, declarations and statements of laws
+    truth_functions   variables with finite domains, Boolean functions as tables or counts
+    forecast_files    CSV and JSON lines into forecasts, and their canonical form with its digest
+    posed_panel       terms (merged forecasts), laws and pins; conditionals that logic settles
+    loss_planes       R1: planes below the losses, and what a mixture loses
+    leaves            R5 elimination, R6 clusters and messages, R7 semidefinite forms: integers below a sum
+    proof_records     the file, R2 pins, R3 worlds, R4 splits: the bound of each component, and their sum L
+    claimed_mixture   the result: its worlds obey laws and pins, and lose U
+    proof_verdict     proved, weak or refused
 """
 
-from .verdict import Limits, Verdict, check, check_files
+from .proof_verdict import ProofLimits, ProofVerdict, check, check_files
 
-__all__ = ["Limits", "Verdict", "check", "check_files"]
+__all__ = ["ProofLimits", "ProofVerdict", "check", "check_files"]

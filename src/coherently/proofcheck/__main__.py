@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from .refusals import BadInputError
-from .tables import Options
-from .verdict import Limits, check_files
+from .check_errors import BadInputError
+from .forecast_files import ReadingOptions
+from .proof_verdict import ProofLimits, check_files
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,11 +22,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--missing", choices=("error", "abstain"), default="error")
     parser.add_argument("--repeats", choices=("keep", "last", "mean", "error"), default="keep")
     parser.add_argument("--plain-events", action="store_true", help="each event cell is one name")
-    parser.add_argument("--work", type=int, default=Limits.work, help="maximum number of cells of tables to compute")
-    parser.add_argument("--bytes", type=int, default=Limits.bytes, help="maximum length of the proof, unpacked")
+    parser.add_argument("--work", type=int, default=ProofLimits.work, help="maximum number of cells of tables")
+    parser.add_argument("--bytes", type=int, default=ProofLimits.bytes, help="maximum length of the proof, unpacked")
     told = parser.parse_args(arguments)
-    options = Options(told.percent, told.missing, told.repeats, told.plain_events)
-    limits = Limits(told.work, told.bytes)
+    options = ReadingOptions(told.percent, told.missing, told.repeats, told.plain_events)
+    limits = ProofLimits(told.work, told.bytes)
     try:
         verdict = check_files(told.panel, told.result, told.proof, laws=told.laws, options=options, limits=limits)
     except BadInputError as error:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from .refusals import BadInputError
+from .check_errors import BadInputError
 
 ROUNDING = 1e-12
 """A probability that lies at most this far outside [0, 1] counts as 0 or 1."""

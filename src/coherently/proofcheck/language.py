@@ -9,8 +9,8 @@ from datetime import date
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
+from .check_errors import BadInputError
 from .numbers import decimal
-from .refusals import BadInputError
 
 Step: TypeAlias = tuple[object, ...]
 """("constant", truth), ("variable", name), ("comparison", name, relation, values), ("count", word, k, how many), or
@@ -267,7 +267,7 @@ def read_pin(text: str) -> PinText:
 
 
 @dataclass
-class Statements:
+class LawTexts:
     """The statements of laws, by kind, each without comment and blanks."""
 
     declarations: list[str] = field(default_factory=list)
@@ -280,9 +280,9 @@ def statement(line: str) -> str:
     return normal(COMMENT.sub(lambda match: match[1] or "", line).strip())
 
 
-def split_statements(lines: list[str]) -> Statements:
+def split_statements(lines: list[str]) -> LawTexts:
     """Tell declarations, pins and formulas apart."""
-    found = Statements()
+    found = LawTexts()
     for line in lines:
         text = statement(line)
         if DECLARATION.match(text):

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from operator import mul
 from typing import Any, TypeAlias
 
-from .functions import Function, Space
-from .refusals import RefusedError
+from .check_errors import ProofRefusedError
+from .truth_functions import StateSpace, TruthFunction
 
 LARGE = 1 << 400
 """What a broken law costs. It is finite, so that bounds stay bounds: in possible worlds it is never paid."""
@@ -27,7 +27,7 @@ Factor: TypeAlias = tuple[tuple[Any, ...], list[int]]
 
 
 @dataclass
-class Work:
+class WorkLeft:
     """How many cells of tables may still be computed, so that no file keeps the checker busy for ever."""
 
     left: int = 1 << 31
@@ -36,21 +36,21 @@ class Work:
         """Use up some of it."""
         self.left -= cells
         if self.left < 0:
-            raise RefusedError("the proof needs more work than is allowed (--work)")
+            raise ProofRefusedError("the proof needs more work than is allowed (--work)")
 
 
 @dataclass(frozen=True)
-class Sum:
+class CostSum:
     """E = sum of c [f] over `parts`, to be bounded in the worlds where all of `laws` hold."""
 
-    space: Space
-    parts: Mapping[Function, int]
-    laws: Sequence[Function]
+    space: StateSpace
+    parts: Mapping[TruthFunction, int]
+    laws: Sequence[TruthFunction]
 
     def factors(self, states: States) -> list[Factor]:
         """All functions and laws as factors over the states that are left."""
-        terms = [factor_of(self.space, one, c, 0, states) for one, c in self.parts.items()]
-        return terms + [factor_of(self.space, law, 0, LARGE, states) for law in self.laws]
+        terms = [factor_of(self.space, one, states, held=c) for one, c in self.parts.items()]
+        return terms + [factor_of(self.space, law, states, failed=LARGE) for law in self.laws]
 
     def states(self) -> dict[int, tuple[int, ...]]:
         """All states of the variables in it."""
@@ -58,7 +58,7 @@ class Sum:
         return {v: tuple(range(self.space.variables[v].size)) for v in sorted(scope)}
 
 
-def factor_of(space: Space, function: Function, held: int, failed: int, states: States) -> Factor:
+def factor_of(space: StateSpace, function: TruthFunction, states: States, *, held: int = 0, failed: int = 0) -> Factor:
     """A function as a factor: one value where it holds, another where it fails."""
     if function.count is not None:
         key, counts = frozenset(function.count.literals), function.count.counts
@@ -77,7 +77,7 @@ def _size(key: Any, states: States) -> int:
     return len(states[key]) if isinstance(key, int) else len(key) + 1
 
 
-def eliminate(factors: Iterable[Factor], order: Sequence[int], states: States, work: Work) -> list[Factor]:
+def eliminate(factors: Iterable[Factor], order: Sequence[int], states: States, work: WorkLeft) -> list[Factor]:
     """R5: replace all factors with a variable x by one without it, their sum minimised over x, for x in an order.
 
     A count of the literals S is a variable too. Where x has a literal in S, the count is (the count of S without that
@@ -110,13 +110,13 @@ def _without(key: Any, x: int) -> Any:
     return key if len(left) == len(key) else left or None
 
 
-def _minimised(touched: Sequence[Factor], x: int, states: States, work: Work) -> Factor:
+def _minimised(touched: Sequence[Factor], x: int, states: States, work: WorkLeft) -> Factor:
     scope = tuple(dict.fromkeys(left for keys, _ in touched for key in keys if (left := _without(key, x)) is not None))
     cells = 1
     for key in scope:
         cells *= _size(key, states)
     if cells > LARGEST_TABLE:
-        raise RefusedError(f"elimination needs a table of more than {LARGEST_TABLE} states")
+        raise ProofRefusedError(f"elimination needs a table of more than {LARGEST_TABLE} states")
     work.spend(cells * len(states[x]) * len(touched))
     placed = [(values, *_places(keys, scope, x, states)) for keys, values in touched]
     least: list[int] | None = None
@@ -158,13 +158,13 @@ def least_left(factors: Iterable[Factor]) -> int:
     return sum(min(values) if values else LARGE for _, values in factors)
 
 
-def bound_by_elimination(total: Sum, order: Sequence[int], states: States, work: Work) -> int:
+def bound_by_elimination(total: CostSum, order: Sequence[int], states: States, work: WorkLeft) -> int:
     """R5: the least value of E, if the order names all variables; else something below it."""
     return least_left(eliminate(total.factors(states), order, states, work))
 
 
 @dataclass(frozen=True)
-class Clusters:
+class ClusterTables:
     """R6: sets of variables, with the functions and laws that each contains, over all states."""
 
     scopes: Sequence[tuple[int, ...]]
@@ -173,15 +173,15 @@ class Clusters:
     containing: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
 
-def cluster_tables(total: Sum, scopes: Sequence[tuple[int, ...]], work: Work) -> Clusters:
+def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], work: WorkLeft) -> ClusterTables:
     """Give each function to the first cluster that contains it, each law to all; others by their own minimum."""
     sizes = {v: one.size for v, one in enumerate(total.space.variables)}
     near: dict[int, set[int]] = {}
     for number, scope in enumerate(scopes):
         if len(set(scope)) < len(scope) or not all(v in sizes for v in scope):
-            raise RefusedError("a cluster names a variable twice, or one that does not exist")
+            raise ProofRefusedError("a cluster names a variable twice, or one that does not exist")
         if total.space.cells(scope) > LARGEST_CLUSTER:
-            raise RefusedError(f"a cluster has more than {LARGEST_CLUSTER} states")
+            raise ProofRefusedError(f"a cluster has more than {LARGEST_CLUSTER} states")
         for v in scope:
             near.setdefault(v, set()).add(number)
     containing = {v: frozenset(places) for v, places in near.items()}
@@ -193,13 +193,13 @@ def cluster_tables(total: Sum, scopes: Sequence[tuple[int, ...]], work: Work) ->
         if not homes or function.mask is None:
             rest += (c if function.constant is True else 0) if function.constant is not None else min(0, c)
             continue
-        plain = Function(function.scope, function.mask)
-        _add(tables, min(homes), scopes, factor_of(total.space, plain, c, 0, full), sizes, work)
+        plain = TruthFunction(function.scope, function.mask)
+        _add(tables, min(homes), scopes, factor_of(total.space, plain, full, held=c), sizes=sizes, work=work)
     for law in total.laws:
         for home in _homes(law.scope, containing) if law.mask is not None else ():
-            plain = Function(law.scope, law.mask)
-            _add(tables, home, scopes, factor_of(total.space, plain, 0, LARGE, full), sizes, work)
-    return Clusters(scopes, tables, rest, containing)
+            plain = TruthFunction(law.scope, law.mask)
+            _add(tables, home, scopes, factor_of(total.space, plain, full, failed=LARGE), sizes=sizes, work=work)
+    return ClusterTables(scopes, tables, rest, containing)
 
 
 def _homes(scope: Iterable[int], containing: Mapping[int, frozenset[int]]) -> frozenset[int]:
@@ -214,7 +214,7 @@ def _add(
     scopes: Sequence[tuple[int, ...]],
     factor: Factor,
     sizes: Mapping[int, int],
-    work: Work,
+    work: WorkLeft,
     sign: int = 1,
 ) -> None:
     scope, values = factor
@@ -230,7 +230,9 @@ def _add(
     tables[home] = [t + sign * values[place] for t, place in zip(tables[home], places, strict=True)]
 
 
-def bound_by_messages(total: Sum, clusters: Clusters, messages: Sequence[Any], states: States, work: Work) -> int:
+def bound_by_messages(
+    total: CostSum, clusters: ClusterTables, messages: Sequence[Any], states: States, work: WorkLeft
+) -> int:
     """R6: a message is added to one cluster and taken from another, so the sum of all stays E, whatever it is.
 
     E is then at least the sum of the least values of the clusters, over the states that are left.
@@ -240,11 +242,11 @@ def bound_by_messages(total: Sum, clusters: Clusters, messages: Sequence[Any], s
     for to, come, scope, values in messages:
         homes = _homes(scope, clusters.containing) if scope else frozenset(range(len(tables)))
         if to not in homes or come not in homes or len(set(scope)) < len(scope):
-            raise RefusedError("a message is not between two clusters that contain its variables")
+            raise ProofRefusedError("a message is not between two clusters that contain its variables")
         if len(values) != total.space.cells(scope):
-            raise RefusedError("a message has another number of values than its variables have states")
+            raise ProofRefusedError("a message has another number of values than its variables have states")
         for home, sign in ((to, 1), (come, -1)):
-            _add(tables, home, clusters.scopes, (tuple(scope), values), sizes, work, sign)
+            _add(tables, home, clusters.scopes, (tuple(scope), values), sizes=sizes, work=work, sign=sign)
     least = clusters.rest
     for scope, table in zip(clusters.scopes, tables, strict=True):
         places = [0]
@@ -256,7 +258,7 @@ def bound_by_messages(total: Sum, clusters: Clusters, messages: Sequence[Any], s
 
 
 @dataclass(frozen=True)
-class Form:
+class SignForm:
     """R7: 8 E = constant + h.s + s'Ps over signs s of Boolean variables, with P positive semidefinite."""
 
     variables: Sequence[int]
@@ -265,7 +267,7 @@ class Form:
     p: Sequence[Sequence[int]]
 
 
-def semidefinite_form(total: Sum, told: Mapping[str, Any], work: Work) -> Form:
+def semidefinite_form(total: CostSum, told: Mapping[str, Any], work: WorkLeft) -> SignForm:
     """Write E with functions of one or two Boolean variables as a form in signs, and check that P is semidefinite.
 
     With s = +-1 the table f of two variables is 1/4 of a sum in 1, s, s' and s s'. A law that is broken costs any
@@ -284,9 +286,9 @@ def semidefinite_form(total: Sum, told: Mapping[str, Any], work: Work) -> Form:
             constant += 8 * (c if function.constant else price)
             continue
         if function.mask is None or len(function.scope) > 2 or any(v not in place for v in function.scope):
-            raise RefusedError("a semidefinite form needs functions of one or two of its variables")
+            raise ProofRefusedError("a semidefinite form needs functions of one or two of its variables")
         if any(total.space.variables[v].size != 2 for v in function.scope):
-            raise RefusedError("a semidefinite form needs Boolean variables")
+            raise ProofRefusedError("a semidefinite form needs Boolean variables")
         f = [c if function.mask >> i & 1 else price for i in range(1 << len(function.scope))]
         at = [place[v] for v in function.scope]
         if len(at) == 1:
@@ -302,18 +304,18 @@ def semidefinite_form(total: Sum, told: Mapping[str, Any], work: Work) -> Form:
     for i, y in enumerate(told["y"]):
         a[i][i] -= y
     _check_semidefinite(a, told["c"], told["k"], work)
-    return Form(order, constant + sum(told["y"]), h, a)
+    return SignForm(order, constant + sum(told["y"]), h, a)
 
 
-def _check_semidefinite(p: list[list[int]], c: Sequence[Sequence[int]], k: int, work: Work) -> None:
+def _check_semidefinite(p: list[list[int]], c: Sequence[Sequence[int]], k: int, work: WorkLeft) -> None:
     work.spend(len(p) * len(p) * max((len(row) for row in c), default=1))
     for i, row in enumerate(p):
         rest = [(x << (2 * k)) - sum(map(mul, c[i], c[j])) for j, x in enumerate(row)]
         if rest[i] < sum(map(abs, rest)) - abs(rest[i]):
-            raise RefusedError("the form of a semidefinite leaf is not shown to be semidefinite")
+            raise ProofRefusedError("the form of a semidefinite leaf is not shown to be semidefinite")
 
 
-def bound_by_point(form: Form, point: Sequence[int], states: States, work: Work) -> int:
+def bound_by_point(form: SignForm, point: Sequence[int], states: States, work: WorkLeft) -> int:
     """R7: s'Ps >= 2 z'Ps - z'Pz for any point z, and what is linear in s is least at a corner of the signs left.
 
     The point is in units of 2^-12, so that everything is multiplied by 2^24.

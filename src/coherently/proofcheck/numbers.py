@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
 
+from .check_errors import BadInputError
 from .doubles import sigmoid_hint
-from .refusals import BadInputError
 
 DECIMAL = re.compile(r"[+-]?(?=\.?\d)(\d{0,400})(\.\d{0,400})?([eE][+-]?\d{1,3})?")
 LARGEST_EXPONENT = 400

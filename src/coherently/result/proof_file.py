@@ -17,23 +17,22 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.panel.canonical import canonical_text
+from coherently.proofcheck.claimed_mixture import WorldMixture
+from coherently.proofcheck.forecast_files import canonical_lines
 from coherently.proofcheck.language import normal, read_event
-from coherently.proofcheck.leaves import Work
-from coherently.proofcheck.losses import Interval, Linearised, Loss
-from coherently.proofcheck.mixture import Mixture
-from coherently.proofcheck.panel import Panel as ReadPanel
-from coherently.proofcheck.proof import FORM, RATIO
-from coherently.proofcheck.tables import canonical_lines
+from coherently.proofcheck.leaves import WorkLeft
+from coherently.proofcheck.loss_planes import IntervalCost, LinearisedCost, LossRule
+from coherently.proofcheck.posed_panel import PosedPanel
+from coherently.proofcheck.proof_records import FORM, RATIO
 from coherently.solve import Global
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coherently.proofcheck.functions import Function, Literal
-    from coherently.proofcheck.panel import Term
+    from coherently.proofcheck.posed_panel import PosedTerm
+    from coherently.proofcheck.truth_functions import Literal, TruthFunction
     from coherently.result.result import Result
-    from coherently.solve.relaxed.certificate import ClusterForces
-    from coherently.solve.solution import BoundHints
+    from coherently.solve.solution import BoundHints, ClusterForces
 
 FIRST_BITS = 36
 """Binary digits of coefficients for one term; each doubling of the terms has one more."""
@@ -57,13 +56,13 @@ class ConnectedTerms:
 class TouchingPoints(Protocol):
     """Where planes touch the losses."""
 
-    def at(self, term: Term) -> tuple[float | Fraction, float | Fraction, float | Fraction]:
+    def at(self, term: PosedTerm) -> tuple[float | Fraction, float | Fraction, float | Fraction]:
         """P(E & H), P(H), and the ratio of the two, for the side of the term."""
 
     def price(self, text: str) -> float:
         """The price of a pin."""
 
-    def is_other_side(self, term: Term) -> bool:
+    def is_other_side(self, term: PosedTerm) -> bool:
         """Whether the solver has ~E & H where the checker has E & H."""
 
 
@@ -79,16 +78,16 @@ def write_proof(result: Result) -> bytes:
         raise MethodError("a loss of your own cannot be proved: the checker would have to trust its code")
     if result.panel_sha256 is None or result.claimed is not None:
         raise MethodError("a proof needs the forecasts themselves: aggregate the panel again, with proof=True")
-    panel = ReadPanel(canonical_lines(canonical_text(result.panel).decode("utf-8", "surrogatepass")))
+    panel = PosedPanel(canonical_lines(canonical_text(result.panel).decode("utf-8", "surrogatepass")))
     clip = Fraction(0) if told["clip"] is None else Fraction(repr(told["clip"]))
-    terms = panel.terms(Loss(told["loss"], clip, told["conditionals"] == "linearised"), Work())
+    terms = panel.terms(LossRule(told["loss"], clip, told["conditionals"] == "linearised"), WorkLeft())
     hints = result.solution.hints
-    points = AnswerPoints(Mixture(panel.space, told["worlds"])) if hints is None else HintedPoints(result, hints)
+    points = AnswerPoints(WorldMixture(panel.space, told["worlds"])) if hints is None else HintedPoints(result, hints)
     lines: list[dict[str, Any]] = [FORM | {"sha256": panel.digest}]
     parts = [part for part in connected(panel, terms) if part.terms]
     forces = {} if hints is None else _forces(result, panel, hints)
     for part in parts:
-        lines += _record(panel, terms, part, points, forces)
+        lines += _record(panel, terms, part, points, forces=forces)
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in [*lines, {"end": len(parts)}])
     return gzip.compress(text.encode(), mtime=0)
 
@@ -96,10 +95,10 @@ def write_proof(result: Result) -> bytes:
 class AnswerPoints:
     """Planes touch at the answer itself."""
 
-    def __init__(self, mixture: Mixture) -> None:
+    def __init__(self, mixture: WorldMixture) -> None:
         self.mixture = mixture
 
-    def at(self, term: Term) -> tuple[Fraction, Fraction, Fraction]:
+    def at(self, term: PosedTerm) -> tuple[Fraction, Fraction, Fraction]:
         """P(E & H), P(H), and the ratio of the two; one half if the condition is impossible."""
         u, h = self.mixture.probability(term.joint), self.mixture.probability(term.condition)
         return u, h, u / h if h else Fraction(1, 2)
@@ -108,7 +107,7 @@ class AnswerPoints:
         """No prices are known."""
         return 0.0
 
-    def is_other_side(self, term: Term) -> bool:  # noqa: ARG002
+    def is_other_side(self, term: PosedTerm) -> bool:  # noqa: ARG002
         """Without forces it does not matter."""
         return False
 
@@ -126,7 +125,7 @@ class HintedPoints:
         texts = result.panel.laws.pins.text
         self.prices = {texts[pin]: price * hints.unit for pin, price in hints.price.items()}
 
-    def at(self, term: Term) -> tuple[float, float, float]:
+    def at(self, term: PosedTerm) -> tuple[float, float, float]:
         """P(E & H), P(H), and their ratio, smoothed by the mass as the bound was (see `Objective`)."""
         unit = self.unit[term.text]
         i, turned = int(self.problem.coordinate[unit]), bool(self.problem.complemented[unit]) != term.turned
@@ -137,7 +136,7 @@ class HintedPoints:
         u, h, mass = float(self.joint[i]), float(self.condition[i]), float(self.mass[i])
         u = h - u if turned else u
         middle = 1.0 - float(self.mean[i]) if turned else float(self.mean[i])
-        if isinstance(term.cost, Interval):
+        if isinstance(term.cost, IntervalCost):
             middle = float(term.cost.low + term.cost.high) / 2
         return u, h, (u + mass * middle) / (h + mass) if h + mass > 0 else middle
 
@@ -145,13 +144,13 @@ class HintedPoints:
         """The price of a pin in the last bound of its component."""
         return self.prices.get(text, 0.0)
 
-    def is_other_side(self, term: Term) -> bool:
+    def is_other_side(self, term: PosedTerm) -> bool:
         """Whether a conditional is turned."""
         unit = self.unit[term.text]
         return bool(self.problem.conditional[unit]) and bool(self.problem.complemented[unit]) != term.turned
 
 
-def connected(panel: ReadPanel, terms: Sequence[Term]) -> list[ConnectedTerms]:
+def connected(panel: PosedPanel, terms: Sequence[PosedTerm]) -> list[ConnectedTerms]:
     """Terms, laws and pins by the variables that they share; settled terms need no proof."""
     parent: dict[int, int] = {}
 
@@ -177,8 +176,8 @@ def connected(panel: ReadPanel, terms: Sequence[Term]) -> list[ConnectedTerms]:
 
 
 def _record(
-    panel: ReadPanel,
-    terms: Sequence[Term],
+    panel: PosedPanel,
+    terms: Sequence[PosedTerm],
     part: ConnectedTerms,
     points: TouchingPoints,
     forces: dict[int, WrittenForces],
@@ -201,19 +200,19 @@ def _record(
     return [head, leaf]
 
 
-def _hint(term: Term, points: TouchingPoints, bits: int) -> int:
+def _hint(term: PosedTerm, points: TouchingPoints, bits: int) -> int:
     """The ratio in units of 2^-60; of a linearised conditional the slope in units of 2^-bits."""
     u, h, ratio = points.at(term)
-    if isinstance(term.cost, Linearised):
+    if isinstance(term.cost, LinearisedCost):
         low, high, weight = (Fraction(one) for one in (term.cost.low, term.cost.high, term.cost.weight))
         away = min(Fraction(u) - low * Fraction(h), Fraction(0)) + max(Fraction(u) - high * Fraction(h), Fraction(0))
         return int(2 * weight * away * (1 << bits))
     return min(max(int(Fraction(ratio) * (1 << RATIO)), 0), 1 << RATIO)
 
 
-def _slope(term: Term, hint: int, bits: int) -> int:
+def _slope(term: PosedTerm, hint: int, bits: int) -> int:
     """The coefficient of a term's event that the checker will use, on its grid."""
-    scale = bits if isinstance(term.cost, Linearised) else RATIO
+    scale = bits if isinstance(term.cost, LinearisedCost) else RATIO
     a = term.cost.plane(Fraction(hint, 1 << scale))[0]
     return (a.numerator << bits) // a.denominator
 
@@ -223,7 +222,7 @@ def _signed(price: int, *, low: bool, high: bool) -> int:
     return max(price, 0) if not high else min(price, 0) if not low else price
 
 
-def elimination_order(panel: ReadPanel, functions: Iterable[Function]) -> tuple[list[int], int]:
+def elimination_order(panel: PosedPanel, functions: Iterable[TruthFunction]) -> tuple[list[int], int]:
     """An order in which tables stay small, and the number of cells of all tables; counts are keys of their own.
 
     Next is always the variable whose elimination leaves the smallest table.
@@ -261,7 +260,7 @@ def _left(scopes: Iterable[frozenset[Any]], v: int) -> frozenset[Any]:
     return frozenset(key for key in keys if key not in (v, frozenset()))
 
 
-def _cells(panel: ReadPanel, keys: Iterable[Any]) -> int:
+def _cells(panel: PosedPanel, keys: Iterable[Any]) -> int:
     cells = 1
     for key in keys:
         cells *= panel.space.variables[key].size if isinstance(key, int) else len(key) + 1
@@ -275,7 +274,7 @@ class WrittenForces:
     scopes: list[tuple[int, ...]]
     forces: list[tuple[int, tuple[int, ...], list[int], float]]
 
-    def leaf(self, panel: ReadPanel, bits: int, other_sides: Sequence[tuple[Term, int]]) -> dict[str, Any]:
+    def leaf(self, panel: PosedPanel, bits: int, other_sides: Sequence[tuple[PosedTerm, int]]) -> dict[str, Any]:
         """A function belongs to the first cluster that contains it; messages bring each other cluster its force.
 
         The checker may hold ~E & H where forces are about E & H. As [~E & H] = [H] - [E & H], its coefficient times [H]
@@ -307,7 +306,7 @@ class WrittenForces:
         return {"k": [list(scope) for scope in self.scopes], "m": told}
 
 
-def _forces(result: Result, panel: ReadPanel, hints: BoundHints) -> dict[int, WrittenForces]:
+def _forces(result: Result, panel: PosedPanel, hints: BoundHints) -> dict[int, WrittenForces]:
     """The forces over clusters, by each of the variables of their components."""
     if not hints.forces or result.worlds is None:
         return {}
@@ -320,7 +319,7 @@ def _forces(result: Result, panel: ReadPanel, hints: BoundHints) -> dict[int, Wr
     return found
 
 
-def _literal(panel: ReadPanel, text: str) -> Literal:
+def _literal(panel: PosedPanel, text: str) -> Literal:
     """A Boolean variable of the solver, a name or a comparison, as a literal of the checker's variable."""
     step = read_event(text)[0][0]
     variable = panel.space.number[str(step[1])]
@@ -329,7 +328,9 @@ def _literal(panel: ReadPanel, text: str) -> Literal:
     return variable, panel.space.variables[variable].states_where(step[2], step[3])  # type: ignore[arg-type]
 
 
-def _written(panel: ReadPanel, forces: ClusterForces, literals: Sequence[Literal], unit: float) -> WrittenForces | None:
+def _written(
+    panel: PosedPanel, forces: ClusterForces, literals: Sequence[Literal], unit: float
+) -> WrittenForces | None:
     """Forces on coordinates as forces on tables; None if a cluster is too large for that."""
     groups, tables = forces.groups, dict[int, tuple[tuple[int, ...], list[int]]]()
     scopes, told = list[tuple[int, ...]](), list[tuple[int, tuple[int, ...], list[int], float]]()
@@ -353,7 +354,7 @@ def _written(panel: ReadPanel, forces: ClusterForces, literals: Sequence[Literal
 
 
 def _table(
-    panel: ReadPanel, forces: ClusterForces, coordinate: int, literals: Sequence[Literal]
+    panel: PosedPanel, forces: ClusterForces, coordinate: int, literals: Sequence[Literal]
 ) -> tuple[tuple[int, ...], list[int]]:
     """A coordinate as a table over the checker's variables, the last one fastest."""
     functions = forces.whole.functions

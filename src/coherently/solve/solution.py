@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.problem import Problem
+    from coherently.problem import Merged, Problem
+    from coherently.problem.groups.simple import Groups
     from coherently.solve.budget import Budget
     from coherently.solve.facts import Proof, Route
-    from coherently.solve.relaxed.certificate import ClusterForces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,6 +154,19 @@ class Local(Solution):
     sweeps: int
     violation: float
     trace: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ClusterForces(Value):
+    """What proves a bound over clusters: forces, one per membership, and where planes touch the losses.
+
+    `whole` has the coordinates that clusters share, the component's events first; `x` has one entry for each of them.
+    """
+
+    groups: Groups
+    whole: Merged
+    x: NDArray[np.float64]
+    forces: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.verifier.distinct_events import Distinct
     from coherently.verifier.mixtures import Support
-    from coherently.verifier.proofs import ProofCheck
+    from coherently.verifier.proof_check import ProofCheck
 
 
 VERIFICATION = Record(
@@ -145,7 +145,7 @@ def verify(
     found = _verified(panel, result)
     if proof is None:
         return found
-    from coherently.verifier.proofs import check_proof
+    from coherently.verifier.proof_check import check_proof
 
     return with_proof(found, check_proof(panel, result, proof))
 

@@ -15,7 +15,7 @@ from coherently.values import Value
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.solve.relaxed.certificate import ClusterForces
+    from coherently.solve.solution import ClusterForces
 
 KEPT = 1e-9
 """The amount by which probabilities may miss their pins, summed over all pins."""

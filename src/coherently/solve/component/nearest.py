@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.lower_bounds.bound_rules import BoundingRule
-    from coherently.solve.relaxed.certificate import ClusterForces
+    from coherently.solve.solution import ClusterForces
 
 EAGER_STATES = 2**14
 """With at most this many states of a junction tree, the best of all worlds is found each time."""

@@ -29,7 +29,7 @@ from coherently.solve.worlds.grounds import DENSE_VARIABLES
 
 if TYPE_CHECKING:
     from coherently.solve.budget import Budget
-    from coherently.solve.relaxed.certificate import ClusterForces
+    from coherently.solve.solution import ClusterForces
     from coherently.solve.worlds.grounds import Grounds
 
 

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coherently.arrays import Indices, Vector
-    from coherently.problem import Merged
     from coherently.problem.groups.simple import Groups
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ClusterForces(Value):
-    """What proves a bound over clusters: forces, one per membership, and where planes touch the losses.
-
-    `whole` has the coordinates that clusters share, the component's events first; `x` has one entry for each of them.
-    """
-
-    groups: Groups
-    whole: Merged
-    x: Vector
-    forces: Vector
 
 
 def relaxed_bound(weight: Vector, target: Vector, groups: Groups, forces: Vector) -> float:

@@ -18,8 +18,9 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.problem import wider_clusters
-from coherently.solve.relaxed.certificate import ClusterForces, relaxed_bound, touching_points
+from coherently.solve.relaxed.certificate import relaxed_bound, touching_points
 from coherently.solve.relaxed.interior import interior_point
+from coherently.solve.solution import ClusterForces
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,10 +17,11 @@ from coherently.errors import MethodError
 from coherently.solve.component.newton.steps import step_length
 from coherently.solve.component.objective import sides_at
 from coherently.solve.component.planes import PlaneBelow, tangent
-from coherently.solve.relaxed.certificate import ClusterForces, least_sum
+from coherently.solve.relaxed.certificate import least_sum
 from coherently.solve.relaxed.cycles import tighten
 from coherently.solve.relaxed.interior import minimise_relaxed
 from coherently.solve.relaxed.lifted import Bowl
+from coherently.solve.solution import ClusterForces
 from coherently.solve.worlds.oracle import rounding_of
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class TermsOverGroups:
         inner = minimise_relaxed(self, self.groups, budget, CLOSE)
         sides = self.sides(inner.x)
         plane = tangent(self.objective, sides)
-        return RelaxedAnswer(inner.x, sides, plane, self.least(plane, inner.forces), inner.forces)
+        return RelaxedAnswer(inner.x, sides, plane, self.least(plane, inner.forces), forces=inner.forces)
 
 
 def relax(part: Merged, objective: Objective, budget: Budget) -> RelaxedAnswer:
@@ -119,7 +120,7 @@ def relax(part: Merged, objective: Objective, budget: Budget) -> RelaxedAnswer:
     def solve(groups: Groups, whole: Merged) -> Vector | None:
         answer = TermsOverGroups(objective, groups).minimise(budget)
         clusters = ClusterForces(groups=groups, whole=whole, x=answer.x, forces=answer.forces)
-        answers.append(answer._replace(clusters=clusters))
+        answers.append(RelaxedAnswer(*answer[:5], clusters=clusters))
         return None if budget.is_over() else answers[-1].x
 
     tighten(part, solve, budget)

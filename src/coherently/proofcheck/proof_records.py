@@ -30,24 +30,24 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from .functions import Function
+from .check_errors import ProofRefusedError
 from .leaves import (
     LARGE,
-    Clusters,
-    Form,
+    ClusterTables,
+    CostSum,
+    SignForm,
     States,
-    Sum,
-    Work,
+    WorkLeft,
     bound_by_elimination,
     bound_by_messages,
     bound_by_point,
     cluster_tables,
     semidefinite_form,
 )
-from .losses import Linearised
+from .loss_planes import LinearisedCost
 from .numbers import rounded_down
-from .panel import Panel, Term
-from .refusals import RefusedError
+from .posed_panel import PosedPanel, PosedTerm
+from .truth_functions import TruthFunction
 
 FORM = {"format": "coherently-proof", "version": 1}
 RATIO = 60
@@ -57,7 +57,7 @@ KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
 
 
 @dataclass
-class Bound:
+class ProvedBound:
     """What is proved: no mixture loses less than `value`; `leaves` counts records by the kind of their leaves."""
 
     value: Fraction = Fraction(0)
@@ -83,18 +83,18 @@ class ProofLines:
                     self.number += 1
                     yield self._read(line)
         except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-            raise RefusedError(f"the proof file cannot be read: {error}", self.number) from None
+            raise ProofRefusedError(f"the proof file cannot be read: {error}", self.number) from None
 
     def _read(self, line: bytes) -> dict[str, Any]:
         self.left -= len(line)
         if len(line) > LONGEST_LINE or self.left < 0:
-            raise RefusedError("the proof file is longer than allowed, or a line of it is", self.number)
+            raise ProofRefusedError("the proof file is longer than allowed, or a line of it is", self.number)
         try:
             found = json.loads(line, parse_int=_integer, parse_float=_no_number, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
-            raise RefusedError(f"this line is not as it should be: {error}", self.number) from None
+            raise ProofRefusedError(f"this line is not as it should be: {error}", self.number) from None
         if not isinstance(found, dict):
-            raise RefusedError("a line of a proof is an object", self.number)
+            raise ProofRefusedError("a line of a proof is an object", self.number)
         return found
 
 
@@ -111,9 +111,9 @@ def _no_number(text: str) -> int:
 def integers(found: Any, length: int | None = None) -> list[int]:
     """A list of integers, and nothing else."""
     if not isinstance(found, list) or any(type(one) is not int for one in found):
-        raise RefusedError("a list of whole numbers is missing")
+        raise ProofRefusedError("a list of whole numbers is missing")
     if length is not None and len(found) != length:
-        raise RefusedError(f"a list has {len(found)} numbers instead of {length}")
+        raise ProofRefusedError(f"a list has {len(found)} numbers instead of {length}")
     return found
 
 
@@ -121,94 +121,94 @@ def numbered(found: Any, below: int) -> list[int]:
     """A list of different numbers from 0 on."""
     ids = integers(found)
     if len(set(ids)) < len(ids) or any(not 0 <= one < below for one in ids):
-        raise RefusedError("a list of numbers repeats one, or names one that does not exist")
+        raise ProofRefusedError("a list of numbers repeats one, or names one that does not exist")
     return ids
 
 
 def integer(found: Any, least: int, most: int) -> int:
     """One integer in a range."""
     if type(found) is not int or not least <= found <= most:
-        raise RefusedError(f"a whole number from {least} to {most} is missing")
+        raise ProofRefusedError(f"a whole number from {least} to {most} is missing")
     return found
 
 
 class Checker:
     """Reads records, and adds up what they prove; each term may be used once."""
 
-    def __init__(self, panel: Panel, terms: Sequence[Term], work: Work) -> None:
+    def __init__(self, panel: PosedPanel, terms: Sequence[PosedTerm], work: WorkLeft) -> None:
         self.panel, self.terms, self.work = panel, terms, work
         self.used: set[int] = set()
 
-    def bound(self, lines: ProofLines) -> Bound:
+    def bound(self, lines: ProofLines) -> ProvedBound:
         """The bound of the whole file.
 
         Losses are never negative, so that leaving out a term or a law only lowers a bound: records need not be shown to
         be independent or complete, as long as no term is used twice.
         """
-        found = Bound()
+        found = ProvedBound()
         try:
             self._read(iter(lines), found)
-        except RefusedError as error:
-            raise RefusedError(str(error), error.line or lines.number) from None
+        except ProofRefusedError as error:
+            raise ProofRefusedError(str(error), error.line or lines.number) from None
         found.unused = [i for i, term in enumerate(self.terms) if term.settled is None and i not in self.used]
         return found
 
-    def _read(self, lines: Iterator[dict[str, Any]], found: Bound) -> None:
+    def _read(self, lines: Iterator[dict[str, Any]], found: ProvedBound) -> None:
         if next(lines, {}) != FORM | {"sha256": self.panel.digest}:
-            raise RefusedError("the proof is not of this format and version, or about another panel or other laws")
+            raise ProofRefusedError("the proof is not of this format and version, or about another panel or other laws")
         for record in lines:
             if record.keys() == {"end"}:
                 integer(record["end"], found.records, found.records)
                 if next(lines, None) is not None:
-                    raise RefusedError("there is more after the end")
+                    raise ProofRefusedError("there is more after the end")
                 return
             bound, kinds = self._record(record, lines)
             found.value += max(Fraction(0), bound)
             found.records += 1
             for kind in kinds:
                 found.leaves[kind] = found.leaves.get(kind, 0) + 1
-        raise RefusedError("the end is missing")
+        raise ProofRefusedError("the end is missing")
 
     def _record(self, record: dict[str, Any], lines: Iterator[dict[str, Any]]) -> tuple[Fraction, list[str]]:
         if record.keys() != {"terms", "ratios", "bits", "laws", "pins", "nodes"}:
-            raise RefusedError("a record has terms, ratios, bits, laws, pins and nodes")
+            raise ProofRefusedError("a record has terms, ratios, bits, laws, pins and nodes")
         bits = integer(record["bits"], 0, MOST_BITS)
         ids = numbered(record["terms"], len(self.terms))
         if self.used.intersection(ids) or any(self.terms[i].settled is not None for i in ids):
-            raise RefusedError("a term is used twice, or is settled by logic and counts already")
+            raise ProofRefusedError("a term is used twice, or is settled by logic and counts already")
         self.used.update(ids)
-        total = Planes(bits)
+        total = PlaneSum(bits)
         for i, ratio in zip(ids, integers(record["ratios"], len(ids)), strict=True):
             total.add_term(self.terms[i], ratio)
         pins = record["pins"]
         if not isinstance(pins, list):
-            raise RefusedError("a list of pins is missing")
+            raise ProofRefusedError("a list of pins is missing")
         for one in pins:
             pin, price = integers(one, 2)
             total.add_pin(self.panel, integer(pin, 0, len(self.panel.pins) - 1), price)
         laws = numbered(record["laws"], len(self.panel.laws))
-        whole = Sum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
-        tree = Tree(whole, {law: i for i, law in enumerate(laws)}, self.work)
+        whole = CostSum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
+        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work)
         least = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
         return total.constant + Fraction(least, 1 << bits), tree.kinds()
 
 
-class Planes:
+class PlaneSum:
     """R1 and R2: the planes of terms and pins as one integer function of worlds, E / 2^bits + constant."""
 
     def __init__(self, bits: int) -> None:
-        self.bits, self.parts, self.constant = bits, dict[Function, int](), Fraction(0)
+        self.bits, self.parts, self.constant = bits, dict[TruthFunction, int](), Fraction(0)
 
-    def _add(self, function: Function, number: Fraction) -> None:
+    def _add(self, function: TruthFunction, number: Fraction) -> None:
         """Add a number, rounded down, times [function]; what is constant is hardly rounded."""
         if function.constant is not None:
             self.constant += rounded_down(number) if function.constant else 0
         else:
             self.parts[function] = self.parts.get(function, 0) + (number.numerator << self.bits) // number.denominator
 
-    def add_term(self, term: Term, hint: int) -> None:
+    def add_term(self, term: PosedTerm, hint: int) -> None:
         """R1, at a ratio or a slope."""
-        if isinstance(term.cost, Linearised):
+        if isinstance(term.cost, LinearisedCost):
             a, c, constant = term.cost.plane(Fraction(hint, 1 << self.bits))
             self.constant += rounded_down(constant)
         else:
@@ -216,7 +216,7 @@ class Planes:
         self._add(term.joint, a)
         self._add(term.condition, c)
 
-    def add_pin(self, panel: Panel, number: int, price: int) -> None:
+    def add_pin(self, panel: PosedPanel, number: int, price: int) -> None:
         """R2: answers that keep a pin lose at least what they lose minus y (u - e h), with y of the pin's sign."""
         pin = panel.pins[number]
         end = pin.low if price > 0 else pin.high
@@ -231,14 +231,14 @@ class Branch:
 
     states: States
     depth: int
-    clusters: Clusters | None = None
-    form: Form | None = None
+    clusters: ClusterTables | None = None
+    form: SignForm | None = None
 
 
-class Tree:
+class ProofTree:
     """R3 and R4: the least value of E over worlds is the least over branches that cover all of them."""
 
-    def __init__(self, total: Sum, laws: dict[int, int], work: Work) -> None:
+    def __init__(self, total: CostSum, laws: dict[int, int], work: WorkLeft) -> None:
         self.total, self.laws, self.work, self.seen = total, laws, work, set[str]()
 
     def kinds(self) -> list[str]:
@@ -250,24 +250,24 @@ class Tree:
         waiting, found = [Branch(self.total.states(), 0)], list[int]()
         for _ in range(nodes):
             if not waiting:
-                raise RefusedError("a tree has nodes that belong to no branch")
+                raise ProofRefusedError("a tree has nodes that belong to no branch")
             node = next(lines, None)
             if node is None:
-                raise RefusedError("the proof ends within a tree")
+                raise ProofRefusedError("the proof ends within a tree")
             branch = self._inherit(waiting.pop(), node)
             if "v" in node:
                 waiting += reversed(self._split(node, branch))
             else:
                 found.append(self._leaf(node, branch))
         if waiting:
-            raise RefusedError("a tree has branches without a leaf")
+            raise ProofRefusedError("a tree has branches without a leaf")
         return min(found)
 
     def _inherit(self, branch: Branch, node: dict[str, Any]) -> Branch:
         clusters, form = branch.clusters, branch.form
         if "k" in node:
             if not isinstance(node["k"], list):
-                raise RefusedError("a list of clusters is missing")
+                raise ProofRefusedError("a list of clusters is missing")
             clusters = cluster_tables(self.total, [tuple(integers(one)) for one in node["k"]], self.work)
         if "q" in node:
             form = semidefinite_form(self.total, self._form(node["q"]), self.work)
@@ -275,12 +275,12 @@ class Tree:
 
     def _form(self, told: Any) -> dict[str, Any]:
         if not isinstance(told, dict) or told.keys() != {"v", "y", "c", "k", "p"} or not isinstance(told["c"], list):
-            raise RefusedError("a semidefinite form has v, y, c, k and p")
+            raise ProofRefusedError("a semidefinite form has v, y, c, k and p")
         order = numbered(told["v"], len(self.total.space.variables))
         rows = [integers(row) for row in told["c"]]
         prices = [integers(one, 2) for one in told["p"]] if isinstance(told["p"], list) else [[-1, 0]]
         if len(rows) != len(order) or any(law not in self.laws for law, _ in prices):
-            raise RefusedError("a semidefinite form has a row of c for each variable, and prices of the record's laws")
+            raise ProofRefusedError("a semidefinite form has a row of c for each variable, and prices of laws")
         y, k = integers(told["y"], len(order)), integer(told["k"], 0, 100)
         return {"v": order, "y": y, "c": rows, "k": k, "p": [(self.laws[law], price) for law, price in prices]}
 
@@ -288,11 +288,11 @@ class Tree:
         """R4: the children's states must cover those that are left to the variable."""
         x = integer(node["v"], 0, len(self.total.space.variables) - 1)
         if not node.keys() <= {"v", "c", "k", "q"} or not isinstance(node.get("c"), list) or branch.depth >= DEEPEST:
-            raise RefusedError("a split has v and c, and is not too deep")
+            raise ProofRefusedError("a split has v and c, and is not too deep")
         left = branch.states.get(x, tuple(range(self.total.space.variables[x].size)))
         several = [integers(states) for states in node["c"]]
         if not set(left) <= {state for states in several for state in states}:
-            raise RefusedError("the branches of a split do not cover all states of its variable")
+            raise ProofRefusedError("the branches of a split do not cover all states of its variable")
         return [
             Branch(
                 {**branch.states, x: tuple(s for s in left if s in states)},
@@ -306,7 +306,7 @@ class Tree:
     def _leaf(self, node: dict[str, Any], branch: Branch) -> int:
         kind = next((kind for kind in KINDS if kind in node), "")
         if not kind or not node.keys() <= {kind, "k", "q"}:
-            raise RefusedError("a node is a split, or a leaf of one of three kinds")
+            raise ProofRefusedError("a node is a split, or a leaf of one of three kinds")
         self.seen.add(kind)
         if any(not states for states in branch.states.values()):
             return LARGE
@@ -314,11 +314,11 @@ class Tree:
             return bound_by_elimination(self.total, integers(node["e"]), branch.states, self.work)
         if kind == "s":
             if branch.form is None:
-                raise RefusedError("a point without a semidefinite form")
+                raise ProofRefusedError("a point without a semidefinite form")
             point = integers(node["s"], len(branch.form.variables))
             return bound_by_point(branch.form, point, branch.states, self.work)
         if branch.clusters is None or not isinstance(node["m"], list):
-            raise RefusedError("messages without clusters")
+            raise ProofRefusedError("messages without clusters")
         return bound_by_messages(
             self.total, branch.clusters, [_message(one) for one in node["m"]], branch.states, self.work
         )
@@ -326,5 +326,5 @@ class Tree:
 
 def _message(found: Any) -> tuple[int, int, list[int], list[int]]:
     if not isinstance(found, list) or len(found) != 4 or type(found[0]) is not int or type(found[1]) is not int:
-        raise RefusedError("a message has two clusters, variables and values")
+        raise ProofRefusedError("a message has two clusters, variables and values")
     return found[0], found[1], integers(found[2]), integers(found[3])

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from . import doubles
+from .check_errors import BadInputError
 from .language import normal, statement
-from .refusals import BadInputError
 
 ROLES = {
     "judge": ("judge", "forecaster", "user", "model", "judge_id"),
@@ -35,7 +35,7 @@ FORM = ("coherently-panel", 1)
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadingOptions:
     """How a table is read; the same words as those of `coherently aggregate`."""
 
     percent: bool = False
@@ -45,7 +45,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Row:
+class ForecastRow:
     """One forecast, with numbers as the canonical form has them; `probability` is None for an abstention."""
 
     judge: str
@@ -92,12 +92,18 @@ def read_text(path: Path) -> str:
 def read_json(text: str, where: str) -> Any:
     """A JSON value whose numbers stay as they are written, as texts marked by a class."""
     try:
-        return json.loads(text, parse_float=Number, parse_int=Number, parse_constant=Number, object_pairs_hook=_object)
+        return json.loads(
+            text,
+            parse_float=WrittenNumber,
+            parse_int=WrittenNumber,
+            parse_constant=WrittenNumber,
+            object_pairs_hook=_object,
+        )
     except (ValueError, RecursionError) as error:
         raise BadInputError(f"{where} is not JSON: {error}") from None
 
 
-class Number(str):
+class WrittenNumber(str):
     """A number of JSON, as it is written."""
 
     __slots__ = ()
@@ -110,7 +116,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def read_rows(path: Path, options: Options) -> list[Row] | Canonical:
+def read_rows(path: Path, options: ReadingOptions) -> list[ForecastRow] | Canonical:
     """The forecasts of a file; what is in the canonical form already is given so."""
     text, name = read_text(path), path.name.lower().removesuffix(".gz")
     if text.startswith('{"format":"coherently-panel"'):
@@ -134,7 +140,7 @@ def read_rows(path: Path, options: Options) -> list[Row] | Canonical:
     return _forecasts(header, rows, options, path.name)
 
 
-def _forecasts(header: list[str], rows: list[list[Any]], options: Options, source: str) -> list[Row]:
+def _forecasts(header: list[str], rows: list[list[Any]], options: ReadingOptions, source: str) -> list[ForecastRow]:
     roles: dict[str, int] = {}
     for role, names in ROLES.items():
         found = [i for i, name in enumerate(header) if name.lower() in names]
@@ -150,14 +156,14 @@ def _forecasts(header: list[str], rows: list[list[Any]], options: Options, sourc
         return [_long(row, roles, options, f"{source} row {i}") for i, row in enumerate(rows, 2)]
     if roles.get("event", 0) == 0 and (header[0] == "" or "event" in roles) and len(roles) <= 1:
         return [
-            Row(judge, _name(row[0], f"{source} row {i}"), doubles.share(cell, options.percent, f"{source} row {i}"), 1)
-            for i, row in enumerate(rows, 2)
+            ForecastRow(judge, _name(row[0], where), doubles.share(cell, options.percent, where), 1)
+            for where, row in ((f"{source} row {i}", row) for i, row in enumerate(rows, 2))
             for judge, cell in zip(header[1:], row[1:], strict=True)
         ]
     raise BadInputError(f"{source} is neither a long nor a wide table; write its canonical form and check that")
 
 
-def _long(row: list[Any], roles: dict[str, int], options: Options, where: str) -> Row:
+def _long(row: list[Any], roles: dict[str, int], options: ReadingOptions, where: str) -> ForecastRow:
     cells = {role: row[i] for role, i in roles.items()}
     low, high = (doubles.share(cells.get(role), options.percent, where) for role in ("lower", "upper"))
     probability = doubles.share(cells.get("probability"), options.percent, where)
@@ -167,7 +173,7 @@ def _long(row: list[Any], roles: dict[str, int], options: Options, where: str) -
         raise BadInputError(f"{where}: no probability; an abstention needs --missing abstain")
     if probability is not None and not (low is None or low <= probability) & (high is None or probability <= high):
         raise BadInputError(f"{where}: the probability lies outside its interval")
-    return Row(
+    return ForecastRow(
         judge=_name(cells["judge"], where) if "judge" in roles else "panel",
         event=_name(cells["event"], where),
         probability=probability,
@@ -180,7 +186,7 @@ def _long(row: list[Any], roles: dict[str, int], options: Options, where: str) -
 
 def _name(cell: object, where: str) -> str:
     text = str(cell).strip() if isinstance(cell, str) else ""
-    if isinstance(cell, Number) and doubles.double(cell, where) is not None:
+    if isinstance(cell, WrittenNumber) and doubles.double(cell, where) is not None:
         text = str(int(doubles.double(cell, where) or 0))
     if not text:
         raise BadInputError(f"{where}: a judge or an event has no name")
@@ -201,11 +207,11 @@ def _moment(cell: object, where: str) -> float | datetime:
     return found
 
 
-def settle(rows: Sequence[Row], repeats: str, key: Callable[[str], Hashable]) -> list[Row]:
+def settle(rows: Sequence[ForecastRow], repeats: str, key: Callable[[str], Hashable]) -> list[ForecastRow]:
     """Rows with the text in which each event was first written, without abstentions, repeats as the option says."""
     first: dict[Hashable, str] = {}
     named = [replace(row, event=first.setdefault(key(row.event), row.event)) for row in rows]
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[ForecastRow]] = {}
     for row in named:
         if row.probability is not None:
             groups.setdefault((row.judge, row.event), []).append(row)
@@ -218,7 +224,7 @@ def settle(rows: Sequence[Row], repeats: str, key: Callable[[str], Hashable]) ->
     return [_averaged(group) if repeats == "mean" and len(group) > 1 else group[0] for group in groups.values()]
 
 
-def _averaged(group: list[Row]) -> Row:
+def _averaged(group: list[ForecastRow]) -> ForecastRow:
     group = sorted(group, key=lambda row: row.time)
     weight = doubles.mean([row.weight for row in group])
     pull = [row.weight if weight > 0 else 1 for row in group]
@@ -228,7 +234,7 @@ def _averaged(group: list[Row]) -> Row:
     return replace(group[0], probability=probability, weight=weight, lower=low, upper=high)
 
 
-def canonical(rows: Sequence[Row], laws: Sequence[str], *, plain_events: bool) -> Canonical:
+def canonical(rows: Sequence[ForecastRow], laws: Sequence[str], *, plain_events: bool) -> Canonical:
     """The canonical form of forecasts and laws (docs/reference/result-json.md defines it)."""
     lines = []
     for row in rows:

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coherently.errors import PanelError, ResultError, Where
 from coherently.panel.canonical import canonical_text
-from coherently.proofcheck import Limits, check
-from coherently.proofcheck.panel import Panel as ReadPanel
-from coherently.proofcheck.panel import read_panel
-from coherently.proofcheck.refusals import BadInputError
-from coherently.proofcheck.tables import Options, canonical_lines, read_text
+from coherently.proofcheck import ProofLimits, check
+from coherently.proofcheck.check_errors import BadInputError
+from coherently.proofcheck.forecast_files import ReadingOptions, canonical_lines, read_text
+from coherently.proofcheck.posed_panel import PosedPanel, read_panel
 
 if TYPE_CHECKING:
     import os
 
     from coherently.panel import Panel
-    from coherently.proofcheck import Verdict
+    from coherently.proofcheck import ProofVerdict
     from coherently.result import Result
 
 TRUSTED = "the reading of the panel's file was trusted"
@@ -26,7 +25,7 @@ TRUSTED = "the reading of the panel's file was trusted"
 class ProofCheck(NamedTuple):
     """What the checker found, in one sentence that begins with the verdict."""
 
-    verdict: Verdict
+    verdict: ProofVerdict
     sentence: str
 
     @property
@@ -40,14 +39,14 @@ def check_proof(panel: Panel, result: Result, proof: bytes | str | os.PathLike[s
     """Check the proof of a result about a panel that is in memory: its canonical form is what is proved."""
     source = proof if isinstance(proof, bytes) else _existing(proof)
     try:
-        found = check(_canonical(panel), result.to_json(), source, Limits())
+        found = check(_canonical(panel), result.to_json(), source, ProofLimits())
     except BadInputError as error:
         raise ResultError(f"the proof cannot be checked: {error}") from None
     return ProofCheck(found, found.sentence)
 
 
 def check_proof_files(
-    panel: Panel, file: Path, laws: Path | None, options: Options | None, result: Path, proof: Path
+    panel: Panel, file: Path, laws: Path | None, options: ReadingOptions | None, result: Path, proof: Path
 ) -> ProofCheck:
     """Check a proof about a file, which the checker reads by itself where it can.
 
@@ -63,14 +62,14 @@ def check_proof_files(
     try:
         whole = _canonical(panel)
         trusted = read is None or read.digest != whole.digest
-        found = check(whole if read is None or trusted else read, read_text(result), source, Limits())
+        found = check(whole if read is None or trusted else read, read_text(result), source, ProofLimits())
     except BadInputError as error:
         raise PanelError(f"the proof cannot be checked: {error}") from None
     return ProofCheck(found, f"{found.sentence}; {TRUSTED}" if trusted else found.sentence)
 
 
-def _canonical(panel: Panel) -> ReadPanel:
-    return ReadPanel(canonical_lines(canonical_text(panel).decode("utf-8", "surrogatepass")))
+def _canonical(panel: Panel) -> PosedPanel:
+    return PosedPanel(canonical_lines(canonical_text(panel).decode("utf-8", "surrogatepass")))
 
 
 def _existing(proof: str | os.PathLike[str]) -> Path:

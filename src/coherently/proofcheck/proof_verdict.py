@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from .leaves import Work
-from .losses import Linearised
-from .mixture import Mixture, check_mixture, loss_above, read_claim
+from .check_errors import ProofRefusedError
+from .claimed_mixture import WorldMixture, check_mixture, loss_above, read_claim
+from .forecast_files import ReadingOptions, read_text
+from .leaves import WorkLeft
+from .loss_planes import LinearisedCost
 from .numbers import rounded_down
-from .panel import Panel, read_panel
-from .proof import LONGEST_FILE, Checker, ProofLines
-from .refusals import RefusedError
-from .tables import Options, read_text
+from .posed_panel import PosedPanel, read_panel
+from .proof_records import LONGEST_FILE, Checker, ProofLines
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProofLimits:
     """How much work a proof may ask for, in cells of tables, and how many bytes it may have."""
 
     work: int = 1 << 31
@@ -25,7 +25,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ProofVerdict:
     """The verdict, with a number above what the result loses (`upper`) and one below what any answer loses (`lower`).
 
     `leaves` counts components by the kinds of rules that bound them; `line` is that of the proof that was refused.
@@ -64,7 +64,7 @@ def shown(x: Fraction, *, up: bool = False) -> str:
     return f"{text[0]}{'.' if rest else ''}{rest}{f'e{power}' if power else ''}"
 
 
-def unit(panel: Panel) -> Fraction:
+def unit(panel: PosedPanel) -> Fraction:
     """The power of two at or below the median positive weight: what tolerances count as 1."""
     weights = sorted(Fraction(str(one["weight"])) for one in panel.form.forecasts if Fraction(str(one["weight"])) > 0)
     if not weights:
@@ -77,22 +77,22 @@ def unit(panel: Panel) -> Fraction:
     return power
 
 
-def check(panel: Panel, result: str, proof: Path | bytes, limits: Limits) -> Verdict:
+def check(panel: PosedPanel, result: str, proof: Path | bytes, limits: ProofLimits) -> ProofVerdict:
     """Check a proof, a file or its bytes, of the claim that a result (JSON) makes about a panel."""
-    work = Work(limits.work)
+    work = WorkLeft(limits.work)
     try:
         claim = read_claim(result)
         if claim.digest != panel.digest:
-            raise RefusedError("the result was made from another panel, or with other laws")  # noqa: TRY301
-        mixture = Mixture(panel.space, claim.parts)
+            raise ProofRefusedError("the result was made from another panel, or with other laws")  # noqa: TRY301
+        mixture = WorldMixture(panel.space, claim.parts)
         check_mixture(panel, mixture, claim)
         terms = panel.terms(claim.loss, work)
         upper = loss_above(mixture, terms)
         checker = Checker(panel, terms, work)
         bound = checker.bound(ProofLines(proof, limits.bytes))
-    except RefusedError as error:
-        return Verdict("refused", str(error), line=error.line)
-    settled = [term for term in terms if term.settled is not None and not isinstance(term.cost, Linearised)]
+    except ProofRefusedError as error:
+        return ProofVerdict("refused", str(error), line=error.line)
+    settled = [term for term in terms if term.settled is not None and not isinstance(term.cost, LinearisedCost)]
     lower = bound.value + sum((rounded_down(term.cost.settled(True)) for term in settled), Fraction(0))  # type: ignore[union-attr]
     proved = upper - lower <= claim.tolerance * max(unit(panel), upper)
     why = (
@@ -100,7 +100,9 @@ def check(panel: Panel, result: str, proof: Path | bytes, limits: Limits) -> Ver
         if bound.unused
         else ""
     )
-    return Verdict("proved" if proved else "weak", why, upper, lower, claim.tolerance, leaves=bound.leaves)
+    return ProofVerdict(
+        "proved" if proved else "weak", why, upper, lower, tolerance=claim.tolerance, leaves=bound.leaves
+    )
 
 
 def check_files(
@@ -109,8 +111,10 @@ def check_files(
     proof: Path,
     *,
     laws: Path | None = None,
-    options: Options | None = None,
-    limits: Limits | None = None,
-) -> Verdict:
+    options: ReadingOptions | None = None,
+    limits: ProofLimits | None = None,
+) -> ProofVerdict:
     """Check a proof of a result about the panel of a file."""
-    return check(read_panel(panel, laws, options or Options()), read_text(result), proof, limits or Limits())
+    return check(
+        read_panel(panel, laws, options or ReadingOptions()), read_text(result), proof, limits or ProofLimits()
+    )

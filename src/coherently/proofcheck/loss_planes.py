@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from .check_errors import BadInputError
 from .numbers import ln, logit, root, softplus_above, softplus_below
-from .refusals import BadInputError
 
 Bounds = tuple[Fraction, Fraction]
 EDGE = Fraction(1, 2**60)
@@ -32,7 +32,7 @@ ZERO = Fraction(0)
 
 
 @dataclass(frozen=True)
-class Loss:
+class LossRule:
     """A loss by its name; `clip` is that of the log loss, `linearised` says how conditionals count."""
 
     name: str
@@ -53,18 +53,18 @@ class Loss:
         ends = Fraction(2 * p - 1, norm[0]), Fraction(2 * p - 1, norm[1])
         return min(ends), max(ends)
 
-    def merged(self, forecasts: list[tuple[Fraction, Fraction]]) -> Merged:
+    def merged(self, forecasts: list[tuple[Fraction, Fraction]]) -> MergedCost:
         """Forecasts, each with its weight, as one."""
         weight, low, high = ZERO, ZERO, ZERO
         for p, w in forecasts:
             dual = self.dual(self.clipped(p))
             weight, low, high = weight + w, low + w * dual[0], high + w * dual[1]
-        return Merged(self.name, weight, low, high)
+        return MergedCost(self.name, weight, low, high)
 
-    def interval(self, low: Fraction, high: Fraction, weight: Fraction) -> Interval:
+    def interval(self, low: Fraction, high: Fraction, weight: Fraction) -> IntervalCost:
         """Forecasts of an interval; each of its ends is a forecast that is not clipped."""
         low, high = min(low, 1 - self.clip), max(high, self.clip)
-        ends: list[Merged | None] = []
+        ends: list[MergedCost | None] = []
         for end in (low, high):
             if self.name == "log" and not EDGE <= end <= 1 - EDGE:
                 if end not in (0, 1):
@@ -72,12 +72,12 @@ class Loss:
                 ends.append(None)  # nothing lies beyond it
                 continue
             dual = self.dual(end)
-            ends.append(Merged(self.name, weight, weight * dual[0], weight * dual[1]))
-        return Interval(low, high, *ends)
+            ends.append(MergedCost(self.name, weight, weight * dual[0], weight * dual[1]))
+        return IntervalCost(low, high, *ends)
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedCost:
     """Merged forecasts: the sum of weights, and bounds of the sum of weighted duals."""
 
     name: str
@@ -128,15 +128,15 @@ class Merged:
 
 
 @dataclass(frozen=True)
-class Interval:
+class IntervalCost:
     """Forecasts of one interval, and those of its ends; None of an end at 0 or 1 that nothing can be beyond."""
 
     low: Fraction
     high: Fraction
-    at_low: Merged | None
-    at_high: Merged | None
+    at_low: MergedCost | None
+    at_high: MergedCost | None
 
-    def _end(self, below: bool) -> Merged:
+    def _end(self, below: bool) -> MergedCost:
         found = self.at_low if below else self.at_high
         assert found is not None
         return found
@@ -161,7 +161,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Linearised:
+class LinearisedCost:
     """The squares N (u - p h)^2 of a conditional, p the point of [low, high] nearest to u / h."""
 
     weight: Fraction
@@ -183,4 +183,4 @@ class Linearised:
         return self.weight * away * away
 
 
-Cost = Merged | Interval | Linearised
+Cost = MergedCost | IntervalCost | LinearisedCost

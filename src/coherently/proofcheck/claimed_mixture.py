@@ -9,13 +9,13 @@ from itertools import product
 from math import lcm
 from typing import Any
 
-from .functions import Function, Space
+from .check_errors import BadInputError, ProofRefusedError
+from .forecast_files import read_json
 from .language import read_event
-from .losses import Loss
+from .loss_planes import LossRule
 from .numbers import decimal, rounded_up
-from .panel import Panel, Term
-from .refusals import BadInputError, RefusedError
-from .tables import read_json
+from .posed_panel import PosedPanel, PosedTerm
+from .truth_functions import StateSpace, TruthFunction
 
 KEPT = Fraction(1, 10**9)
 """How far a pin may be missed, and how far a printed probability may be from the mixture."""
@@ -23,26 +23,26 @@ MOST_WORLDS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Claim:
+class ResultClaim:
     """What a result says: loss, tolerance, printed probabilities, and independent parts with worlds and weights."""
 
-    loss: Loss
+    loss: LossRule
     tolerance: Fraction
     digest: str | None
     printed: Sequence[tuple[str, Fraction]]
     parts: Sequence[dict[str, Any]]
 
 
-def read_claim(text: str) -> Claim:
+def read_claim(text: str) -> ResultClaim:
     """The claim of a result, as JSON."""
     told = read_json(text, "the result")
     if not isinstance(told, dict) or told.get("format") != "coherently-result":
         raise BadInputError("the result is not one of coherently")
     if told.get("worlds") is None or told.get("tolerance") is None:
-        raise RefusedError("the result claims no optimum over possible worlds, so there is nothing to prove")
+        raise ProofRefusedError("the result claims no optimum over possible worlds, so there is nothing to prove")
     name, conditionals = told.get("loss"), told.get("conditionals")
     if name not in ("brier", "log", "spherical") or conditionals not in (None, "called_off", "linearised"):
-        raise RefusedError(f"nothing can be proved of the loss {name!r} with conditionals {conditionals!r}")
+        raise ProofRefusedError(f"nothing can be proved of the loss {name!r} with conditionals {conditionals!r}")
     clip = decimal(told["clip"]) if name == "log" else Fraction(0)
     if name == "log" and not 0 < clip < Fraction(1, 2):
         raise BadInputError("the clip of the log loss lies between 0 and 0.5")
@@ -52,14 +52,14 @@ def read_claim(text: str) -> Claim:
             _ = [map(str, part["variables"]), map(decimal, part["weights"]), map(str, part["worlds"])]
     except (KeyError, TypeError, AttributeError):
         raise BadInputError("the result lacks a field") from None
-    loss = Loss(name, clip, conditionals == "linearised")
-    return Claim(loss, decimal(told["tolerance"]), told.get("panel_sha256"), printed, told["worlds"])
+    loss = LossRule(name, clip, conditionals == "linearised")
+    return ResultClaim(loss, decimal(told["tolerance"]), told.get("panel_sha256"), printed, parts=told["worlds"])
 
 
-class Mixture:
+class WorldMixture:
     """Independent parts, each with worlds (a state for each of its variables) and whole weights."""
 
-    def __init__(self, space: Space, parts: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, space: StateSpace, parts: Sequence[dict[str, Any]]) -> None:
         self.space, self.part_of = space, dict[int, int]()
         self.weights, self.states = list[list[int]](), list[dict[int, list[int]]]()
         for number, part in enumerate(parts):
@@ -68,14 +68,14 @@ class Mixture:
             whole = [int(weight * scale) for weight in weights]
             worlds, texts = part["worlds"], part["variables"]
             if any(weight < 0 for weight in whole) or sum(whole) <= 0 or len(worlds) != len(whole):
-                raise RefusedError("the weights of worlds are not those of a mixture")
+                raise ProofRefusedError("the weights of worlds are not those of a mixture")
             if any(len(world) != len(texts) or set(world) - {"0", "1"} for world in worlds):
-                raise RefusedError("a world does not say of each variable whether it is true")
+                raise ProofRefusedError("a world does not say of each variable whether it is true")
             self.weights.append(whole)
             self.states.append(self._read(texts, worlds))
             for variable in self.states[-1]:
                 if self.part_of.setdefault(variable, number) != number:
-                    raise RefusedError(f"{space.variables[variable].name} is in two independent parts")
+                    raise ProofRefusedError(f"{space.variables[variable].name} is in two independent parts")
 
     def _read(self, texts: Sequence[str], worlds: Sequence[str]) -> dict[int, list[int]]:
         """The state of each variable in each world; a declared one has any state that its comparisons leave."""
@@ -106,18 +106,18 @@ class Mixture:
                 said = [(relation, values, true) for (_, relation, values), true in zip(places, truth, strict=True)]
                 state = self.space.variables[variable].state_with(said)
                 if state is None:
-                    raise RefusedError(f"a world gives {self.space.variables[variable].name} no possible value")
+                    raise ProofRefusedError(f"a world gives {self.space.variables[variable].name} no possible value")
                 known[truth] = state
             states.append(known[truth])
         return states
 
-    def probability(self, function: Function) -> Fraction:
+    def probability(self, function: TruthFunction) -> Fraction:
         """The probability of a function."""
         if function.constant is not None:
             return Fraction(function.constant)
         missing = [v for v in function.scope if v not in self.part_of]
         if missing:
-            raise RefusedError(f"the worlds say nothing about {self.space.variables[missing[0]].name}")
+            raise ProofRefusedError(f"the worlds say nothing about {self.space.variables[missing[0]].name}")
         parts = sorted({self.part_of[v] for v in function.scope})
         if len(parts) == 1:
             whole = self.weights[parts[0]]
@@ -127,7 +127,7 @@ class Mixture:
         for part in parts:
             count *= len(self.weights[part])
         if count > MOST_WORLDS:
-            raise RefusedError("an event joins too many worlds of independent parts")
+            raise ProofRefusedError("an event joins too many worlds of independent parts")
         held = total = 0
         for chosen in product(*(range(len(self.weights[part])) for part in parts)):
             weight, at = 1, dict(zip(parts, chosen, strict=True))
@@ -138,7 +138,7 @@ class Mixture:
             held += weight * self._truth(function, states)[0]
         return Fraction(held, total)
 
-    def _truth(self, function: Function, states: list[list[int]]) -> list[bool]:
+    def _truth(self, function: TruthFunction, states: list[list[int]]) -> list[bool]:
         """The truth of a function in each world, by the states of the variables in its scope."""
         if function.mask is not None:
             places = [0] * len(states[0])
@@ -154,25 +154,25 @@ class Mixture:
         return [n in function.count.counts for n in held]
 
 
-def check_mixture(panel: Panel, mixture: Mixture, claim: Claim) -> None:
+def check_mixture(panel: PosedPanel, mixture: WorldMixture, claim: ResultClaim) -> None:
     """Refuse worlds that break laws or pins, and printed probabilities that are not those of the mixture."""
     for text, law in zip(panel.law_texts, panel.laws, strict=True):
         if mixture.probability(law) != 1:
-            raise RefusedError(f"a world of the result breaks the law {text!r}")
+            raise ProofRefusedError(f"a world of the result breaks the law {text!r}")
     for pin in panel.pins:
         u, h = mixture.probability(pin.joint), mixture.probability(pin.condition)
         if u < pin.low * h - KEPT or u > pin.high * h + KEPT:
-            raise RefusedError(f"the result does not keep the pin {pin.text!r}")
+            raise ProofRefusedError(f"the result does not keep the pin {pin.text!r}")
     for text, value in claim.printed:
         if text not in panel.events:
-            raise RefusedError(f"the result is about {text!r}, which the panel does not have")
+            raise ProofRefusedError(f"the result is about {text!r}, which the panel does not have")
         joint, given = panel.events[text]
         u, h = mixture.probability(joint), mixture.probability(given)
         if abs(u - value * h) > KEPT:
-            raise RefusedError(f"the probability of {text!r} is not that of the worlds")
+            raise ProofRefusedError(f"the probability of {text!r} is not that of the worlds")
 
 
-def loss_above(mixture: Mixture, terms: Sequence[Term]) -> Fraction:
+def loss_above(mixture: WorldMixture, terms: Sequence[PosedTerm]) -> Fraction:
     """U: a number above what the mixture loses."""
     total = Fraction(0)
     for term in terms:

@@ -13,8 +13,8 @@ from fractions import Fraction
 from operator import ge, gt, le, lt
 from typing import TypeAlias
 
+from .check_errors import BadInputError
 from .language import Declaration, Step
-from .refusals import BadInputError
 
 LARGEST_TABLE = 1 << 22
 LARGEST_KEY = 1 << 16
@@ -36,7 +36,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Function:
+class TruthFunction:
     """A Boolean function of the variables `scope`, ascending: a table `mask`, or a count, or both."""
 
     scope: tuple[int, ...]
@@ -44,7 +44,7 @@ class Function:
     count: Count | None = None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Function) and self.key == other.key
+        return isinstance(other, TruthFunction) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -60,7 +60,7 @@ class Function:
         return None if self.scope else bool(self.mask)
 
 
-TRUE, FALSE = Function((), 1), Function((), 0)
+TRUE, FALSE = TruthFunction((), 1), TruthFunction((), 0)
 
 
 class Variable:
@@ -137,7 +137,7 @@ class Variable:
         return self.state_of[min(left)] if left else None
 
 
-class Space:
+class StateSpace:
     """The variables, in the order in which texts mention them, and functions made of programs."""
 
     def __init__(self, declarations: Sequence[Declaration], programs: Sequence[Sequence[Step]]) -> None:
@@ -169,12 +169,12 @@ class Space:
             return variable, frozenset((1,))
         return variable, self.variables[variable].truths[step[2], step[3]]  # type: ignore[index]
 
-    def function(self, program: Sequence[Step]) -> Function:
+    def function(self, program: Sequence[Step]) -> TruthFunction:
         """The function of a program, of those variables alone that matter to it."""
         counted = self._count(program)
         scope = sorted({self.number[str(step[1])] for step in program if step[0] in ("variable", "comparison")})
         if counted is not None and self.cells(scope) > LARGEST_KEY:
-            return Function(tuple(scope), None, counted)
+            return TruthFunction(tuple(scope), None, counted)
         if self.cells(scope) > LARGEST_TABLE:
             raise BadInputError("an event has too many variables for a table, and is not a count of variables")
         mask = self._mask(program, scope)
@@ -182,7 +182,7 @@ class Space:
         if len(needed) < len(scope):
             mask = self._mask(program, needed)
         keep = counted if counted is not None and len(needed) == len(counted.literals) > FEW else None
-        return Function(tuple(needed), mask, keep)
+        return TruthFunction(tuple(needed), mask, keep)
 
     def cells(self, scope: Iterable[int]) -> int:
         """The number of combinations of states."""
@@ -191,12 +191,12 @@ class Space:
             cells *= self.variables[variable].size
         return cells
 
-    def complement(self, function: Function) -> Function:
+    def complement(self, function: TruthFunction) -> TruthFunction:
         """The function that is true where this one is false."""
         mask = None if function.mask is None else function.mask ^ ((1 << self.cells(function.scope)) - 1)
         one = function.count
         counts = one and Count(one.literals, frozenset(range(len(one.literals) + 1)) - one.counts)
-        return Function(function.scope, mask, counts)
+        return TruthFunction(function.scope, mask, counts)
 
     def _count(self, program: Sequence[Step]) -> Count | None:
         """The count that a program is, if it is a single count of literals, each of another variable."""
