@@ -74,6 +74,7 @@ def aggregate(
     for file in filter(None, (output, trace)):
         check_output(file, excel_csv=excel_csv and file == output)
     page.check()
+    page.refuse_named(without=without)
     judges = choose_weights(weights, weighting, history, **source.options)
     needs = {
         "proof": proof,

@@ -40,6 +40,9 @@ def verify(
         Path | None,
         typer.Option(show_default=False, help="A proof, as `aggregate --proof` wrote it, for the independent checker."),
     ] = None,
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="The result is that of an anonymous page: judges are letters.")
+    ] = False,
 ) -> None:
     """Check whether a result keeps its promises, with its panel and without any solver.
 
@@ -47,6 +50,7 @@ def verify(
     promise that could be checked is kept, and 1 if one is broken. With --proof, the first line begins with the verdict
     on the proof: proved, weak or refused; the exit code is 0 only if it is proved.
     """
+    from coherently.panel.weights import weighted
     from coherently.report import verification_text
     from coherently.result import Result
     from coherently.verifier import verify as run
@@ -55,6 +59,8 @@ def verify(
     result = Result.from_json(result_file)
     judges = choose_weights(weights, weighting, history, **source.options)
     panel = source.read(outcomes=outcomes, labels=labels)
+    if anonymous:
+        panel, judges = (panel if judges is None else weighted(panel, judges)).anonymous(), None
     found = run(panel, result, weights=judges)
     checked = None if proof is None else _checked(source, panel, judges, result_file, proof=proof)
     if checked is not None:

@@ -22,7 +22,7 @@ from coherently.explain.fit.sheet_values import (
 from coherently.explain.judge_sheet.attempts import Attempts
 from coherently.explain.judge_sheet.live_feedback import feedback, fit, warm_up
 from coherently.explain.judge_sheet.panel_overview import ask_next, averages, follows, overview, rises
-from coherently.explain.judge_sheet.question_drafts import LooseWord, loose_names, read_draft
+from coherently.explain.judge_sheet.question_drafts import LooseWord, loose_names, needless_laws, read_draft
 
 __all__ = [
     "AnswerChange",
@@ -45,6 +45,7 @@ __all__ = [
     "fit",
     "follows",
     "loose_names",
+    "needless_laws",
     "overview",
     "read_draft",
     "rises",
