@@ -228,8 +228,9 @@ def build(
     ]
     titles = {**numbered.titles, **titles}
     open_ones = () if reduced else _unanswered(asked, panel)
-    told = {"labels": titles, "library": table.library, "reduced": reduced, "unanswered": open_ones}
-    panel = replace(panel, notes=tuple(notes), **told)
+    panel = replace(
+        panel, notes=tuple(notes), labels=titles, library=table.library, reduced=reduced, unanswered=open_ones
+    )
     if reduced:
         return panel
     return settle_repeats(panel, repeats, lambda i: table.where(int(forecasts.row[answered[i]])))
