@@ -253,7 +253,7 @@ CAMPAIGNS = {
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "2,000 sheets and 2,000 panels with laws, conditionals and quotes: broken relations against loops": relations_agree,
     "500 random sheets: what a check and the workbench tell people, bands and repairs": explanations_agree,
-    "400 panels and 2,000 contradictory ones: what to ask next against all worlds (largest difference)": questions_agree,
+    "400 panels and 2,000 contradictions: what to ask next against all worlds (largest difference)": questions_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
     "500 panels in each of 6 settings of noise, shuffled outcomes and common shocks: out-of-fold gains (most standard "
     "errors from the truth)": gains_are_honest,
