@@ -120,7 +120,9 @@ if TYPE_CHECKING:
         Consistency,
         consistency,
     )
+    from coherently.scoring.leaderboards import Leaderboard
     from coherently.scoring.literature import FittedRival
+    from coherently.scoring.monitoring import Monitor, monitor
     from coherently.simulation import simulate
     from coherently.solve import (
         AlternatingProjections,
@@ -209,7 +211,9 @@ _ROOMS = {
     "coherently.scoring.calibration": ["calibration"],
     "coherently.scoring.candidates": ["Asked"],
     "coherently.scoring.consistency": ["Consistency", "consistency"],
+    "coherently.scoring.leaderboards": ["Leaderboard"],
     "coherently.scoring.literature": ["FittedRival"],
+    "coherently.scoring.monitoring": ["Monitor", "monitor"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": [
         "AlternatingProjections",
@@ -271,6 +275,7 @@ __all__ = [
     "Influence",
     "Keep",
     "Laws",
+    "Leaderboard",
     "LearningRule",
     "Lindley",
     "LinearAverage",
@@ -282,6 +287,7 @@ __all__ = [
     "MethodError",
     "MissingDependencyError",
     "Mixture",
+    "Monitor",
     "NetworkError",
     "OnlinePanel",
     "Panel",
@@ -322,6 +328,7 @@ __all__ = [
     "dutch_book",
     "individual",
     "literature",
+    "monitor",
     "network",
     "open_engine",
     "plot",
