@@ -122,7 +122,7 @@ if TYPE_CHECKING:
     )
     from coherently.scoring.leaderboards import Leaderboard
     from coherently.scoring.literature import FittedRival
-    from coherently.scoring.monitoring import Monitor, monitor
+    from coherently.scoring.monitors import Monitor, monitor
     from coherently.simulation import simulate
     from coherently.solve import (
         AlternatingProjections,
@@ -213,7 +213,7 @@ _ROOMS = {
     "coherently.scoring.consistency": ["Consistency", "consistency"],
     "coherently.scoring.leaderboards": ["Leaderboard"],
     "coherently.scoring.literature": ["FittedRival"],
-    "coherently.scoring.monitoring": ["Monitor", "monitor"],
+    "coherently.scoring.monitors": ["Monitor", "monitor"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": [
         "AlternatingProjections",

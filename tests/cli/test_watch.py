@@ -26,7 +26,8 @@ def test_a_rise_raises_the_alarm_across_runs(tmp_path):
     done = run("watch", *worse[1:], "--state", state, "--json", check=1)
     watched = co.Monitor.from_json(done.stdout)
     assert watched == co.Monitor.from_json(state)
-    assert len(watched.names) == 35 and watched.alarm.startswith("day-0")
+    assert len(watched.names) == 35
+    assert watched.alarm.startswith("day-0")
     assert json.loads(done.stdout)["alarm"] == watched.alarm
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from coherently.scoring.betting import alarm_capital, mean_capital, sequence_bets, upper_limit
+from coherently.scoring.bet_capital import alarm_capital, mean_capital, sequence_bets, upper_limit
 
 TOLERANCE = 0.02
 KINDS = ("gamma", "two-valued", "uniform", "dependent")
@@ -57,3 +57,34 @@ def missed(seed, streams, length, *, kind="gamma", mean=TOLERANCE, most=1.0, alp
     bets, truth = sequence_bets(x, alpha), np.full(streams, mean / most)
     highest = [mean_capital(x, bets, truth, above=above).max(axis=1) for above in (True, False)]
     return float(np.mean(np.maximum(*highest) >= np.log(2.0 / alpha)))
+
+
+def check_promise(seed, streams):
+    """No more false alarms and missed means than 5% and four standard errors of chance, and rises are found."""
+    shares = [alarms(seed, streams, 1_000, kind=kind)[0] for kind in KINDS]
+    shares += [missed(seed + 1, streams, 1_000, kind=kind) for kind in KINDS]
+    shares.append(estimated_alarms(seed + 2, streams, 350, first=50, most=0.2))
+    assert max(shares) <= 0.05 + 4 * (0.05 * 0.95 / streams) ** 0.5, shares
+    assert alarms(seed + 3, streams, 500, factor=2.0, change=250)[0] > 0.95
+    return max(shares)
+
+
+def main():
+    streams = 10_000
+    for kind in KINDS:
+        false, _ = alarms(10, streams, 1_000, kind=kind)
+        rises = [alarms(11, streams, 500, kind=kind, factor=factor, change=change) for factor, change in RISES]
+        told = "; ".join(f"{share:.1%} after {delay:.0f}" for share, delay in rises)
+        print(
+            f"{kind}: false alarms {false:.2%}; rises {told}; means missed {missed(12, streams, 1_000, kind=kind):.2%}"
+        )
+    for first in (50, 200):
+        false = estimated_alarms(13, streams, first + 300, first=first, most=0.2)
+        print(f"tolerance estimated from {first} sets: false alarms {false:.2%}")
+
+
+RISES = ((1.5, 0), (2.0, 0), (2.0, 250))
+"""Factors of the mean, and when the rise comes."""
+
+if __name__ == "__main__":
+    main()

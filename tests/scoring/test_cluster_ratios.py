@@ -85,14 +85,18 @@ def test_intervals_of_a_panel_are_those_of_its_clusters_solved_apart():
     np.testing.assert_allclose((apart.high - apart.low) / 2, paired, atol=1e-8)
     back = found.difference("Eve", "Ann", confidence=0.9)
     np.testing.assert_allclose([back.low, back.high], [-apart.high, -apart.low])
-    assert apart.excludes_zero and "over clusters" in apart.sentence and "Ann is better" in apart.sentence
+    assert apart.excludes_zero
+    assert "over clusters" in apart.sentence
+    assert "Ann is better" in apart.sentence
 
 
 def test_tuples_and_checks_have_intervals_over_the_same_clusters():
     found = co.consistency(drawn_panel(4, judges=("Ann",)))
     negations = np.array([item.check == "Neg" for item in found.tuples])
     x = found.arbitrage[negations]
-    row = {name: column[[*found.check_columns()["check"]].index("Neg")] for name, column in found.check_columns().items()}
+    row = {
+        name: column[[*found.check_columns()["check"]].index("Neg")] for name, column in found.check_columns().items()
+    }
     half = stats.t.ppf(0.975, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x))
     np.testing.assert_allclose([row["arbitrage"], row["arbitrage_high"]], [x.mean(), x.mean() + half], rtol=1e-9)
 
@@ -123,7 +127,8 @@ def test_the_leaderboard_is_a_table_for_a_paper():
     board = co.consistency(drawn_panel(8, clusters=40)).leaderboard()
     assert list(board.frame().columns) == ["rank", "judge", "score", "score_low", "score_high"]
     assert (np.diff(board.value) >= 0).all()
-    assert r"\begin{tabular}{llr}" in board.to_latex() and board.judges[0] in board.to_latex()
+    assert r"\begin{tabular}{llr}" in board.to_latex()
+    assert board.judges[0] in board.to_latex()
     assert "<table" in board.to_html()
     with pytest.raises(co.CoherentlyError, match="unknown score 'brier'"):
         co.consistency(drawn_panel(8)).leaderboard("brier")

@@ -8,7 +8,7 @@ import pytest
 
 import coherently as co
 from coherently.conversion.tuples import CHECKS
-from coherently.scoring.check_packing import proved_by_checks
+from coherently.scoring.check_bound import proved_by_checks
 from tests.scoring.consistency_checks import ROLES, random_tuple, sure_gain
 
 LETTERS = {"P": "rain", "Q": "hail", "R": "snow"}
@@ -144,7 +144,8 @@ def test_what_checks_prove_is_at_most_the_joint_score_and_all_of_it_where_they_s
         rows = [("Ann", formula, answers[formula]) for formula in kept for _ in range(int(rng.integers(1, 3)))]
         found = co.consistency(co.Panel.from_records(rows, laws=["wet_road <-> rain"]))
         assert (found.by_checks <= found.joint + 1e-9).all()
-        assert (found.joint_bound <= found.joint).all() and (found.joint_bound >= found.by_checks - 1e-12).all()
+        assert (found.joint_bound <= found.joint).all()
+        assert (found.joint_bound >= found.by_checks - 1e-12).all()
         apart = co.consistency([(judge, check, own) for judge, check, own, _ in as_tuples(texts, answers)])
         np.testing.assert_allclose(apart.by_checks, apart.arbitrage.sum(), atol=1e-9)
 
@@ -153,7 +154,8 @@ def test_three_answers_that_every_pair_allows():
     # Every two of three exclusive events may have 0.45 each; all three sum to 1.35.
     laws = ["~(a & b)", "~(b & c)", "~(a & c)"]
     found = co.consistency(co.Panel.from_records([("Ann", name, 0.45) for name in "abc"], laws=laws))
-    assert found.arbitrage.sum() == 0 and found.by_checks.tolist() == [0.0]
+    assert found.arbitrage.sum() == 0
+    assert found.by_checks.tolist() == [0.0]
     assert found.joint[0] > 0.08
     np.testing.assert_allclose(found.judge_columns()["added"], found.joint)
 

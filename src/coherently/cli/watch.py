@@ -13,7 +13,7 @@ from coherently.errors import MethodError, counted
 
 if TYPE_CHECKING:
     from coherently.panel import Panel
-    from coherently.scoring.monitoring import Monitor
+    from coherently.scoring.monitors import Monitor
 
 ALARM = 1
 """The exit code after an alarm."""
@@ -33,9 +33,7 @@ def watch(
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="Largest probability of a false alarm, over all time (0.05).")
     ] = None,
-    most: Annotated[
-        float | None, typer.Option("--most", help="Larger distances per answer count as this (1).")
-    ] = None,
+    most: Annotated[float | None, typer.Option("--most", help="Larger distances per answer count as this (1).")] = None,
     judge: Annotated[
         str | None, typer.Option("--judge", metavar="NAME", help="The model that is watched, if files have several.")
     ] = None,
@@ -59,9 +57,7 @@ def watch(
 
     if output is not None:
         check_output(output)
-    sets = {
-        path.name: read_panel(path, laws=laws, percent=percent, plain_events=plain_events) for path in files
-    }
+    sets = {path.name: read_panel(path, laws=laws, percent=percent, plain_events=plain_events) for path in files}
     if len(sets) < len(files):
         raise MethodError("two of the files have one name, and a set is named by its file: give each a name of its own")
     found = _watched(sets, judge, state, tolerance=tolerance, first=first, alpha=alpha, most=most)
@@ -93,7 +89,7 @@ def _watched(
     alpha: float | None,
     most: float | None,
 ) -> Monitor:
-    from coherently.scoring.monitoring import Monitor, monitor
+    from coherently.scoring.monitors import Monitor, monitor
 
     if state is None or not state.exists():
         said = {name: value for name, value in (("alpha", alpha), ("most", most)) if value is not None}

@@ -170,7 +170,7 @@ def posed_tuples(tuples: Sequence[Tuple], draft: Draft | None = None) -> PosedTu
     settle(draft, resolutions)
     if unused:
         draft.notes.append(
-            f"{counted(len(unused), 'resolution')} of compound questions not used: they follow from those of their parts"
+            f"{counted(len(unused), 'resolution')} of compound questions not used: they follow from those of parts"
         )
     return PosedTuples(draft, tuple(rows))
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.scoring import Calibration, Scores
     from coherently.scoring.consistency import Consistency
-    from coherently.scoring.monitoring import Monitor
+    from coherently.scoring.monitors import Monitor
     from coherently.verifier import Verification
 
 LONGEST = 40
@@ -142,7 +142,9 @@ def consistency_table(scores: Consistency) -> Table:
     """Each judge with the mean scores of its tuples, the most consistent first; intervals over clusters in brackets."""
     columns = scores.judge_columns()
     order = np.argsort(columns["arbitrage"], kind="stable")
-    table = _table("judge", "tuples", "arbitrage", "frequentist", "joint", "by checks", "per answer", caption=_cut(len(order)))
+    table = _table(
+        "judge", "tuples", "arbitrage", "frequentist", "joint", "by checks", "per answer", caption=_cut(len(order))
+    )
     for i in order[:LONGEST].tolist():
         table.add_row(
             _plain(columns["judge"][i]),
@@ -165,7 +167,7 @@ def monitor_table(watched: Monitor) -> Table:
     """The last answer sets of a stream: distance per answer, evidence, and the mean so far."""
     columns = watched.columns()
     count = len(watched.names)
-    table = _table("set", "distance", "evidence", "mean between", "and", caption=_cut(count))
+    table = _table("set", "distance", "evidence", "mean between", "and", left=("set",), caption=_cut(count))
     for i in range(max(0, count - LONGEST), count):
         shown = (_number(columns[name][i]) for name in ("distance", "e_value", "mean_low", "mean_high"))
         table.add_row(_plain(columns["set"][i]), *shown)

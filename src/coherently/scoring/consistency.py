@@ -28,7 +28,7 @@ from coherently.note_log import notes_logged
 from coherently.panel import Panel
 from coherently.panel.texts import name_some
 from coherently.problem import Log
-from coherently.scoring.check_packing import proved_by_checks
+from coherently.scoring.check_bound import proved_by_checks
 from coherently.scoring.consistency_scores import ClusterSums, Consistency
 from coherently.scoring.event_clusters import cluster_labels
 from coherently.scoring.found_checks import MOST_EVENTS, found_checks
@@ -51,7 +51,7 @@ __all__ = ["Consistency", "consistency"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Answers:
+class _JudgeBatch:
     """Tuples, and the panel of each judge: what all ways of giving answers come to.
 
     `questions` has, for each tuple, the questions that it is about, by numbers; `capacity` has how often each of these
@@ -121,7 +121,7 @@ def consistency(
         for done, first in enumerate(stages, 1):
             some = tuples[first : first + AT_ONCE]
             arbitrage[first : first + AT_ONCE], open_ = tuple_distances(
-                some, loss, time_limit, cancel=cancel, engine=executor
+                some, loss, time_limit * len(some), cancel=cancel, engine=executor
             )
             late += open_
             tell(done / work)
@@ -138,7 +138,7 @@ def consistency(
 
 
 def _scores(
-    known: _Answers,
+    known: _JudgeBatch,
     arbitrage: Vector,
     together: dict[str, JointDistance],
     *,
@@ -176,7 +176,7 @@ def _scores(
     )
 
 
-def _proved(known: _Answers, arbitrage: Vector) -> Vector:
+def _proved(known: _JudgeBatch, arbitrage: Vector) -> Vector:
     """What the checks of each judge prove of the joint score, one at a time."""
     own = {name: list[int]() for name in known.panels}
     for place, item in enumerate(known.tuples):
@@ -186,7 +186,7 @@ def _proved(known: _Answers, arbitrage: Vector) -> Vector:
     )
 
 
-def _cluster_sums(known: _Answers, together: dict[str, JointDistance]) -> ClusterSums:
+def _cluster_sums(known: _JudgeBatch, together: dict[str, JointDistance]) -> ClusterSums:
     """The joint distance and the number of answers of each judge in each cluster."""
     parts = []
     for judge, (name, panel) in enumerate(known.panels.items()):
@@ -196,10 +196,12 @@ def _cluster_sums(known: _Answers, together: dict[str, JointDistance]) -> Cluste
         joint = np.bincount(place.ravel(), values, len(used))
         parts.append((np.full(len(used), judge), used, joint, answers))
     judge_, cluster_, joint_, answers_ = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return ClusterSums(known.cluster, judge_.astype(np.int64), cluster_, joint=joint_, answers=answers_.astype(np.int64))
+    return ClusterSums(
+        known.cluster, judge_.astype(np.int64), cluster_, joint=joint_, answers=answers_.astype(np.int64)
+    )
 
 
-def _panel_answers(panel: Panel, cluster: Clusters | None) -> _Answers:
+def _panel_answers(panel: Panel, cluster: Clusters | None) -> _JudgeBatch:
     """The answers of each judge to the checks that the panel's events hold; repeated answers count by their mean."""
     found = found_checks(panel)
     known = panel.weight > 0
@@ -209,7 +211,7 @@ def _panel_answers(panel: Panel, cluster: Clusters | None) -> _Answers:
     place = panel.judge_index[known].astype(np.int64) * size[1] + panel.event_index[known]
     count = np.bincount(place, minlength=size[0] * size[1]).reshape(size)
     total = np.bincount(place, panel.probability[known], size[0] * size[1]).reshape(size)
-    capacity = np.bincount(place, panel.weight[known], size[0] * size[1])
+    capacity = np.bincount(place, panel.weight[known], size[0] * size[1]).astype(np.float64)
     group = clusters_of(panel, cluster_labels(panel, cluster))
     text, labels = panel.written.text, panel.labels
     tuples, questions, clusters = list[Tuple](), list[tuple[int, ...]](), list[int]()
@@ -230,7 +232,7 @@ def _panel_answers(panel: Panel, cluster: Clusters | None) -> _Answers:
             f"{counted(found.unsearched, 'set')} of more than {MOST_EVENTS} events that hang together not searched for "
             "checks of two or three of them; the joint score counts them"
         )
-    return _Answers(
+    return _JudgeBatch(
         tuples,
         {name: panel.judge(name) for name in panel.judges},
         questions,
@@ -242,7 +244,7 @@ def _panel_answers(panel: Panel, cluster: Clusters | None) -> _Answers:
     )
 
 
-def _tuple_answers(source: str | os.PathLike[str] | Iterable[object], cluster: Clusters | None) -> _Answers:
+def _tuple_answers(source: str | os.PathLike[str] | Iterable[object], cluster: Clusters | None) -> _JudgeBatch:
     """Tuples with the panel that they make: of each judge for the joint score, of all for the clusters."""
     if cluster is not None:
         raise MethodError(
@@ -260,7 +262,7 @@ def _tuple_answers(source: str | os.PathLike[str] | Iterable[object], cluster: C
     for judge in judges:
         own = Draft(forecasts=[each for each in alone if each.judge == judge])
         panels[judge] = _drafted(posed_tuples([item for item in tuples if item.judge == judge], own).draft)
-    return _Answers(
+    return _JudgeBatch(
         tuples,
         panels,
         questions=list(whole.rows),

@@ -211,7 +211,7 @@ class Consistency(Tabled, Value, Described):
         order = sorted(pairs, key=lambda pair: (self.judges.index(pair[0]), CHECK_NAMES.index(pair[1])))
         number = {pair: index for index, pair in enumerate(order)}
         owner = np.array([number[item.judge, item.check] for item in self.tuples], np.int64)
-        found: Columns = {
+        found: dict[str, Any] = {
             "judge": [judge for judge, _ in order],
             "check": [check for _, check in order],
             "tuples": np.bincount(owner, minlength=len(order)),
@@ -240,7 +240,7 @@ class Consistency(Tabled, Value, Described):
         half = float(sums.half_widths(contrast, confidence)[0]) if judge != other else 0.0
         value = float(ratio[places[0]] - ratio[places[1]])
         interval = None if np.isnan(half + value) else (value - half, value + half)
-        return Difference(judge, other, score, value, interval, confidence, over="clusters")
+        return Difference(judge, other, score, value, interval=interval, confidence=confidence, over="clusters")
 
     def leaderboard(self, score: str = "joint_per_answer", confidence: float = CONFIDENCE) -> Leaderboard:
         """The judges by a score, with intervals and with the ranks that differences support; a tie is a shared rank.
@@ -296,8 +296,7 @@ class Consistency(Tabled, Value, Described):
         if self.clusters is None:
             return ClusterRatios(self.joint[:, None], self.answers[:, None].astype(np.float64))
         parts, count = self.clusters, len(self.judges)
-        sums = ClusterRatios(parts.table(parts.joint, count), parts.table(parts.answers.astype(np.float64), count))
-        return sums
+        return ClusterRatios(parts.table(parts.joint, count), parts.table(parts.answers.astype(np.float64), count))
 
     def _sums(self, name: str, owner: Indices, rows: int) -> ClusterRatios:
         """Sums of a metric of tuples, by owner and cluster."""
@@ -305,7 +304,9 @@ class Consistency(Tabled, Value, Described):
         columns = max(1, int(cluster.max(initial=0)) + 1)
         place, values = owner * columns + cluster, self.arbitrage if name == "arbitrage" else self.frequentist
         total, count = np.bincount(place, values, rows * columns), np.bincount(place, minlength=rows * columns)
-        return ClusterRatios(total.reshape(rows, columns), count.reshape(rows, columns).astype(np.float64))
+        return ClusterRatios(
+            total.astype(np.float64).reshape(rows, columns), count.reshape(rows, columns).astype(np.float64)
+        )
 
     def _plain(self) -> dict[str, Any]:
         asked = [
@@ -381,7 +382,9 @@ def _plain_clusters(clusters: ClusterSums) -> dict[str, object]:
 
 def _read_clusters(values: dict[str, Any]) -> ClusterSums:
     parts = values["parts"]
-    judge, cluster, answers = (np.array([one[name] for one in parts], np.int64) for name in ("judge", "cluster", "answers"))
+    judge, cluster, answers = (
+        np.array([one[name] for one in parts], np.int64) for name in ("judge", "cluster", "answers")
+    )
     joint = numbers([one["joint"] for one in parts])
     return ClusterSums(np.array(values["tuples"], np.int64), judge, cluster, joint=joint, answers=answers)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coherently.solve import Signal
 
 TOLERANCE = 1e-9
-"""The gap to which a tuple's distance is proved; tuples are small enough for it."""
+"""The gap to which a tuple's distance is proved, relative to it or to its part of 1; tuples are small enough for it."""
 AT_ONCE = 2_000
 """Number of tuples that are solved in one call, as independent components of one panel."""
 UNFINISHED = (Status.TIME_LIMIT, Status.INTERRUPTED)
@@ -93,7 +93,7 @@ def tuple_distances(
         laws += own
         starts.append(len(rows))
     panel = Panel.from_records(rows, laws=laws)
-    method = Exact(tolerance=TOLERANCE / max(1, len(tuples)), time_limit=time_limit)
+    method = Exact(tolerance=TOLERANCE, time_limit=time_limit)
     result = aggregate(panel, method, loss, cancel=cancel, engine=engine)
     x = result.solution.value[result.problem.forecasts.unit]
     lost = loss.divergence(x, loss.clipped(panel.probability))

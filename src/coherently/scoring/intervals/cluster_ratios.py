@@ -33,7 +33,7 @@ class ClusterRatios(NamedTuple):
     def ratios(self) -> Vector:
         """The score of each judge, NaN without answers."""
         total = self.counts.sum(axis=1)
-        return np.divide(self.values.sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0)
+        return _divided(self.values.sum(axis=1), total)
 
     def half_widths(self, contrasts: Array, confidence: float) -> Vector:
         """Half the width of the interval of each weighted sum of scores, one row of weights each; NaN without one.
@@ -62,12 +62,15 @@ class ClusterRatios(NamedTuple):
     def _moves(self) -> Array:
         """How far each judge's score moves without each cluster."""
         rest = self.counts.sum(axis=1, keepdims=True) - self.counts
-        without = np.divide(
-            self.values.sum(axis=1, keepdims=True) - self.values, rest, out=np.full(rest.shape, np.nan), where=rest > 0
-        )
+        without = _divided(self.values.sum(axis=1, keepdims=True) - self.values, rest)
         return without - self.ratios()[:, None]
 
     def _shares(self) -> Array:
         """The part of each judge's answers that each cluster has."""
-        total = self.counts.sum(axis=1, keepdims=True)
-        return self.counts / np.maximum(total, 1e-300)
+        return np.nan_to_num(_divided(self.counts, self.counts.sum(axis=1, keepdims=True) + 0.0 * self.counts))
+
+
+def _divided(value: Array, count: Array) -> Array:
+    """Quotients, NaN where the divisor is 0."""
+    found: Array = np.divide(value, count, out=np.full(count.shape, np.nan), where=count > 0)
+    return found

@@ -18,7 +18,7 @@ before set t, and r_(t-1) - r_t joins the capital at work before set t is seen. 
 
 which is the formula above with the smaller bet l_t (A_(t-1) + r_(t-1) - r_t) / E_(t-1).
 
-A confidence sequence has all means g for which neither capital of bets that x is above g, nor that of bets below it, has
+A confidence sequence has all means g for which neither the capital of bets that x is above g nor that of bets below has
 reached 2/alpha (section 4.3 there, "hedged capital"). The size of these bets does not depend on g, except that they are
 at most a part of 1/g and of 1/(1 - g), so that the capital falls (rises) with g and the means left are an interval.
 """
@@ -68,7 +68,8 @@ def alarm_capital(x: Vector, tolerance: float) -> Vector:
 
 def _bet(mean: Vector, variance: Vector, tolerance: float) -> Vector:
     above = np.maximum(mean - tolerance, 0.0)
-    return np.minimum(above / (variance + above**2 + 1e-12), LARGEST_BET / tolerance)
+    bet: Vector = np.minimum(above / (variance + above**2 + 1e-12), LARGEST_BET / tolerance)
+    return bet
 
 
 def sequence_bets(x: Vector, alpha: float) -> Vector:
@@ -77,7 +78,8 @@ def sequence_bets(x: Vector, alpha: float) -> Vector:
     mean = (0.5 * START_VARIANCE**0.5 + np.cumsum(x, axis=-1)) / (time + 1.0)
     variance = (START_VARIANCE + np.cumsum((x - mean) ** 2, axis=-1)) / (time + 1.0)
     before = np.concatenate([np.full((*x.shape[:-1], 1), START_VARIANCE), variance[..., :-1]], axis=-1)
-    return np.sqrt(2.0 * np.log(2.0 / alpha) / (before * time * np.log1p(time)))
+    bets: Vector = np.sqrt(2.0 * np.log(2.0 / alpha) / (before * time * np.log1p(time)))
+    return bets
 
 
 def mean_capital(x: Vector, bets: Vector, mean: Vector, *, above: bool) -> Vector:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.scoring.betting import (
+from coherently.scoring.bet_capital import (
     LARGEST_BET,
     alarm_capital,
     mean_capital,
@@ -57,9 +57,11 @@ def test_the_mean_of_the_capital_is_at_most_one_exactly():
 
 def test_alarms_come_soon_after_a_rise():
     share, delay = alarms(2, STREAMS, 300, factor=2.0)
-    assert share > 0.99 and delay < 80
+    assert share > 0.99
+    assert delay < 80
     share, delay = alarms(3, STREAMS, 600, factor=2.0, change=300)
-    assert share > 0.98 and 0 < delay < 120
+    assert share > 0.98
+    assert 0 < delay < 120
 
 
 def test_an_estimated_tolerance_keeps_the_promise():
@@ -82,9 +84,11 @@ def test_the_ends_are_where_the_capital_reaches_its_limit():
         over[above] = np.maximum.accumulate(capital, axis=1) >= math.log(2 / 0.1)
     for t in (0, 10, 50, 119):
         left = points[~over[True][:, t] & ~over[False][:, t]]
-        assert found.low[t] <= left[0] and found.high[t] >= left[-1]
+        assert found.low[t] <= left[0]
+        assert found.high[t] >= left[-1]
         step = 2.5e-4 + 2e-3 * math.sqrt(left[0]), 2.5e-4 + 2.2e-3 * math.sqrt(left[-1])
-        assert left[0] - found.low[t] <= step[0] and found.high[t] - left[-1] <= step[1]
+        assert left[0] - found.low[t] <= step[0]
+        assert found.high[t] - left[-1] <= step[1]
     assert upper_limit(np.empty(0), 0.05) == 1.0
 
 
@@ -111,10 +115,12 @@ def test_distances_of_panels_are_those_of_consistency():
 def test_the_first_sets_give_the_tolerance_and_are_not_watched():
     calm = [0.01, 0.02, 0.03, 0.02] * 30
     watched = co.monitor(calm + [0.12] * 40, first=100, most=0.2)
-    assert watched.first == 100 and watched.threshold == 40
+    assert watched.first == 100
+    assert watched.threshold == 40
     assert (watched.e_value[:100] == 1).all()
     assert 0.02 < watched.tolerance == 0.2 * upper_limit(np.array(calm[:100]) / 0.2, 0.025) < 0.05
-    assert watched.alarm is not None and int(watched.alarm) > 120
+    assert watched.alarm is not None
+    assert int(watched.alarm) > 120
     assert "Alarm at" in watched.sentence
     assert co.Monitor.from_json(watched.to_json()) == watched
 
@@ -148,5 +154,6 @@ def test_a_set_counts_once():
 def test_large_distances_are_cut_and_said():
     watched = co.monitor([0.5, 3.0], tolerance=0.2)
     assert watched.distance.tolist() == [0.5, 3.0]
-    assert watched == co.monitor([0.5, 3.0], tolerance=0.2, most=1.0) and "count as 1: 2" in watched.notes[0]
+    assert watched == co.monitor([0.5, 3.0], tolerance=0.2, most=1.0)
+    assert "count as 1: 2" in watched.notes[0]
     np.testing.assert_array_equal(watched.e_value, co.monitor([0.5, 1.0], tolerance=0.2).e_value)

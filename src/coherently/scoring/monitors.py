@@ -1,4 +1,4 @@
-"""Watching a model over time: has the incoherence of its answers risen above a tolerance?"""
+"""Watching a model over time: an alarm if the incoherence of its answers has risen above a tolerance."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from coherently.note_log import notes_logged
 from coherently.panel import Panel, Tabled, to_frame
 from coherently.panel.texts import name_some
 from coherently.problem import Log
-from coherently.scoring.betting import alarm_capital, mean_sequence, upper_limit
+from coherently.scoring.bet_capital import alarm_capital, mean_sequence, upper_limit
 from coherently.scoring.tuple_distances import joint_distance
 from coherently.solve import Exact
 from coherently.values import Value
@@ -56,7 +56,9 @@ MONITOR_RECORD = Record(
         RecordField("tolerance", NUMBER, "the mean distance per answer that is tolerated"),
         RecordField("alpha", NUMBER, "the largest probability of a false alarm, over all time"),
         RecordField("most", NUMBER, "larger distances count as this"),
-        RecordField("first", WHOLE, "the number of first sets that the tolerance was estimated from; 0 if it was stated"),
+        RecordField(
+            "first", WHOLE, "the number of first sets that the tolerance was estimated from; 0 if it was stated"
+        ),
         RecordField("threshold", NUMBER, "the evidence at which the alarm is raised", derived=True),
         RecordField("alarm", OrNull(TEXT), "the name of the set that raised the alarm; null without one", derived=True),
         RecordField("sets", ListOf(SET), "one object per answer set, in their order"),
@@ -113,8 +115,8 @@ class Monitor(Tabled, Value, Described):
         if self.alarm is None:
             largest = float(self.e_value.max(initial=1.0))
             return (
-                f"No alarm in {counted(watched, 'answer set')}: no rise of the mean distance per answer above {tolerance} "
-                f"is shown (evidence at most {largest:.3g}, the alarm is at {self.threshold:g})."
+                f"No alarm in {counted(watched, 'answer set')}: no rise of the mean distance per answer above "
+                f"{tolerance} is shown (evidence at most {largest:.3g}, the alarm is at {self.threshold:g})."
             )
         return (
             f"Alarm at {self.alarm}: the mean distance per answer has been above {tolerance}. Without that, the "
@@ -271,7 +273,7 @@ def _read_sets(
     names, found, late = list[str](), list[float](), list[str]()
     for name, one in named:
         if isinstance(one, Panel):
-            value, is_finished = _distance(one, str(name), judge, Log(clip), time_limit)
+            value, is_finished = _distance(one, str(name), judge, loss=Log(clip), time_limit=time_limit)
             late += [] if is_finished else [str(name)]
         else:
             value = _number(one, str(name))
@@ -279,7 +281,9 @@ def _read_sets(
         found.append(value)
     notes = []
     if late:
-        notes.append(f"joint distances not finished in {time_limit:g} s count by proved lower bounds: {name_some(late)}")
+        notes.append(
+            f"joint distances not finished in {time_limit:g} s count by proved lower bounds: {name_some(late)}"
+        )
     above = [name for name, value in zip(names, found, strict=True) if value > most]
     if above:
         notes.append(f"distances above {most:g} count as {most:g}: {name_some(above)}")
@@ -292,11 +296,11 @@ def _number(value: object, name: str) -> float:
     return float(value)
 
 
-def _distance(panel: Panel, name: str, judge: str | None, loss: Log, time_limit: float) -> tuple[float, bool]:
+def _distance(panel: Panel, name: str, judge: str | None, *, loss: Log, time_limit: float) -> tuple[float, bool]:
     """The joint distance per answer of a set, and whether it was finished."""
     if judge is None and len(panel.judges) > 1:
         raise PanelError(
-            f"answer set {name} has answers of {counted(len(panel.judges), 'judge')}: say which one is watched, with judge"
+            f"answer set {name} has answers of {counted(len(panel.judges), 'judge')}: say with judge who is watched"
         )
     own = panel if judge is None else panel.judge(judge)
     found = joint_distance(own, loss, Exact().tolerance, time_limit)
