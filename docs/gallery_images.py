@@ -1,4 +1,4 @@
-"""The pictures of the gallery: runs the blocks of its pages and saves what each draws, `python docs/gallery_images.py`."""
+"""The pictures of the gallery: runs the blocks of its pages and saves what they draw (`python docs/gallery_images.py`)."""
 
 import doctest
 import re
@@ -17,7 +17,7 @@ def draw(page: Path, folder: Path) -> list[str]:
     text, known, begun, saved = page.read_text("utf-8"), {}, 0, []
     for picture in PICTURE.finditer(text):
         for example in doctest.DocTestParser().get_examples(text[begun : picture.start()]):
-            exec(compile(example.source, str(page), "exec"), known)  # noqa: S102 - blocks of our own page
+            exec(compile(example.source, str(page), "exec"), known)
         begun = picture.end()
         known["ax"].figure.set_size_inches(7, 3.6)
         known["ax"].figure.savefig(folder / picture[1], metadata={"Date": None})

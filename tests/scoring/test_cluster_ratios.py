@@ -137,3 +137,26 @@ def test_the_leaderboard_is_a_table_for_a_paper():
 def test_intervals_cover():
     shares = covered_shares(seed=0, panels=400)
     assert min(shares.values()) > 0.86, shares
+
+
+def test_ranks_hold_for_all_pairs_together():
+    # Two judges whose difference is shown alone, at 95%, but not as one of six differences.
+    rng = np.random.default_rng(11)
+    values = 1.0 + np.array([[0.0], [0.04], [0.08], [0.11]]) + 0.2 * rng.normal(size=(4, 40))
+    sums = ClusterRatios(values, np.ones((4, 40)))
+    pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+    for confidence in (0.5, 0.8, 0.95):
+        best, worst = supported_ranks(sums, confidence)
+        level = 1 - (1 - confidence) / len(pairs)
+        shown = np.zeros((4, 4), bool)
+        for i, j in pairs:
+            gap = values[i] - values[j]
+            half = stats.t.ppf(0.5 + level / 2, 39) * gap.std(ddof=1) / np.sqrt(40)
+            shown[i, j], shown[j, i] = gap.mean() < -half, gap.mean() > half
+        assert best.tolist() == (1 + shown.sum(axis=0)).tolist()
+        assert worst.tolist() == (4 - shown.sum(axis=1)).tolist()
+        alone = [abs((values[i] - values[j]).mean()) for i, j in pairs]
+        single = [
+            stats.t.ppf(0.5 + confidence / 2, 39) * (values[i] - values[j]).std(ddof=1) / 40**0.5 for i, j in pairs
+        ]
+        assert sum(np.array(alone) > single) > shown.sum()

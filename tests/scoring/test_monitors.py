@@ -15,6 +15,7 @@ from coherently.scoring.bet_capital import (
     sequence_bets,
     upper_limit,
 )
+from coherently.scoring.tuple_distances import JointDistance
 from tests.scoring.monitor_checks import KINDS, TOLERANCE, alarms, draw, estimated_alarms, missed
 
 STREAMS = 1_500
@@ -157,3 +158,28 @@ def test_large_distances_are_cut_and_said():
     assert watched == co.monitor([0.5, 3.0], tolerance=0.2, most=1.0)
     assert "count as 1: 2" in watched.notes[0]
     np.testing.assert_array_equal(watched.e_value, co.monitor([0.5, 1.0], tolerance=0.2).e_value)
+
+
+def test_bets_of_confidence_sequences_are_made_before_their_value_is_seen():
+    x = draw(np.random.default_rng(9), "gamma", 0.1, (40,))
+    for t in (0, 7, 39):
+        other = x.copy()
+        other[t:] = 1.0 - other[t:]
+        np.testing.assert_array_equal(sequence_bets(other, 0.05)[: t + 1], sequence_bets(x, 0.05)[: t + 1])
+
+
+def test_the_upper_limit_has_its_level():
+    x = draw(np.random.default_rng(10), "gamma", 0.1, (60,))
+    bets, points = sequence_bets(x, 0.04), np.linspace(0.0, 1.0, 20_001)
+    capital = mean_capital(np.tile(x, (len(points), 1)), np.tile(bets, (len(points), 1)), points, above=False)
+    expected = points[np.argmax(capital.max(axis=1) >= math.log(1 / 0.02))]
+    assert expected - 1e-4 <= upper_limit(x, 0.02) <= expected + 2.2e-3
+
+
+def test_a_distance_that_is_not_finished_counts_by_its_bound(monkeypatch):
+    late = JointDistance(3.0, 1.0, np.zeros(2), is_finished=False)
+    monkeypatch.setattr("coherently.scoring.monitors.joint_distance", lambda *_: late)
+    panel = co.Panel.from_records([("m", "p", 0.4), ("m", "~p", 0.7)])
+    watched = co.monitor([panel], tolerance=0.1)
+    assert watched.distance.tolist() == [0.5]
+    assert "count by proved lower bounds: 1" in watched.notes[0]
