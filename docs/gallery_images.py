@@ -1,4 +1,4 @@
-"""The pictures of the gallery: runs the blocks of its pages and saves what they draw (`python docs/gallery_images.py`)."""
+"""The pictures of the gallery: runs the blocks of its pages, saves what they draw (`python docs/gallery_images.py`)."""
 
 import doctest
 import re

@@ -58,6 +58,8 @@ def fill(store, panel):
     store.reactions.add(questions[0].id, ann, bob)
     store.reactions.add(questions[0].id, bob)
     store.reactions.take_back(questions[0].id, bob)
+    store.drawn.keep(ann, questions[1].id, {"way": "quantiles", "knots": [["2026-06-30", 0.1], ["2027-06-30", 0.5]]})
+    store.drawn.keep(ann, questions[1].id, {})
     store.judges.hand_in(ann)
     store.rounds.advance(panel.id, "revision", after(3600), hide_numbers=False)
     store.forecasts.record(ann, [AnswerGiven(events[0], withdrawn=True)])
@@ -110,6 +112,7 @@ def all_of(store, panel):
         "comments": without_ids(store.comments.list(panel, withdrawn=True)),
         "meant": without_ids(store.meant.list(panel, taken_back=True)),
         "reactions": without_ids(store.reactions.list(panel, taken_back=True)),
+        "drawn": without_ids(store.drawn.history(panel)),
         "outcomes": without_ids(store.outcomes.history(panel)),
         "aggregations": [
             (without_ids(each), store.aggregations.inputs(each.id))

@@ -307,3 +307,18 @@ def test_counts_are_those_of_the_lists(store):
     store.laws.drop(laws[0].id)
     assert store.questions.count(panel) == len(store.questions.list(panel)) == 2
     assert store.laws.count(panel) == len(store.laws.list(panel)) == 1
+
+
+def test_the_last_drawing_of_a_judge_holds_and_all_are_kept(store, panel, question, judge):
+    first, second = {"way": "bins", "knots": [[0, 0.0], [1, 1.0]]}, {"way": "quantiles", "knots": [[0.1, 0.5]]}
+    store.drawn.keep(judge.id, question.id, first)
+    store.drawn.keep(judge.id, question.id, second)
+    assert [each.curve for each in store.drawn.latest(panel.id)] == [second]
+    assert store.drawn.latest(panel.id, store.judges.add(panel.id, "Bob").id) == ()
+    store.drawn.keep(judge.id, question.id, {})
+    assert store.drawn.latest(panel.id, judge.id) == ()
+    assert [each.curve for each in store.drawn.history(panel.id)] == [first, second, {}]
+    elsewhere = store.panels.create(store.accounts.local().id, "Another").id
+    stranger = store.questions.add(elsewhere, "yes-no", "B?", [("b", "b")])
+    with pytest.raises(NotFoundError):
+        store.drawn.keep(judge.id, stranger.id, first)

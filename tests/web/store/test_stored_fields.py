@@ -138,10 +138,11 @@ def test_an_archive_without_a_later_field_is_read(store, panel):
     assert store.archive.import_panel(older, panel.owner).tag == ""
 
 
-def test_an_archive_without_a_later_list_is_read(store, panel):
+@pytest.mark.parametrize("name", ["reactions", "drawn"])
+def test_an_archive_without_a_later_list_is_read(store, panel, name):
     parts = unpack(store.archive.export(panel.id))
     told = read_json(parts["panel.json"], "panel.json")
-    assert told.pop("reactions") == []
+    assert told.pop(name) == []
     older = pack({**parts, "panel.json": json.dumps(told).encode()})
     assert store.archive.import_panel(older, panel.owner).title == panel.title
 

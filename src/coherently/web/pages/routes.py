@@ -11,11 +11,13 @@ from coherently.web.pages.facilitator import (
     board_page,
     discussion_page,
     import_page,
+    influence_page,
     law_forms,
     login_page,
     question_page,
     result_forms,
     result_page,
+    score_page,
     sheet_preview,
     start_page,
 )
@@ -34,12 +36,16 @@ if TYPE_CHECKING:
 PANEL = "/panels/{panel}"
 SHOWN: dict[str, Callable[[Visit], Response]] = {
     "/": start_page.show_start,
+    "/scores": score_page.show_scores,
     PANEL: start_page.open_panel,
     f"{PANEL}/questions": question_page.show_questions,
     f"{PANEL}/preview": sheet_preview.preview,
     f"{PANEL}/board": board_page.show_board,
     f"{PANEL}/discussion": discussion_page.show_discussion,
     f"{PANEL}/results": result_page.show_results,
+    f"{PANEL}/aggregations/{{aggregation}}/recipe.json": result_forms.recipe,
+    f"{PANEL}/influence": influence_page.show_influence,
+    f"{PANEL}/aggregations/{{aggregation}}/influence.{{ending}}": influence_page.influence_file,
     f"{PANEL}/aggregations/{{aggregation}}/certificate.json": result_forms.certificate,
     f"{PANEL}/aggregations/{{aggregation}}/accuracy.{{ending}}": result_forms.accuracy,
 }

@@ -17,14 +17,17 @@ from coherently.web.store.people.account_resource import AccountResource
 from coherently.web.store.people.secret_keys import SessionResource, TokenResource
 from coherently.web.store.resources.aggregation_resource import AggregationResource
 from coherently.web.store.resources.change_resource import ChangeResource
+from coherently.web.store.resources.drawn_resource import DrawnResource
 from coherently.web.store.resources.forecast_resource import ForecastResource
 from coherently.web.store.resources.judge_resource import JudgeResource
 from coherently.web.store.resources.law_resource import LawResource
+from coherently.web.store.resources.message_resource import MessageResource
 from coherently.web.store.resources.once import do_once
 from coherently.web.store.resources.outcome_resource import OutcomeResource
 from coherently.web.store.resources.panel_resource import PanelResource
 from coherently.web.store.resources.question_resource import QuestionResource
 from coherently.web.store.resources.remark_resource import CommentResource, MeantResource, ReactionResource
+from coherently.web.store.resources.report_link_resource import ReportLinkResource
 from coherently.web.store.resources.round_resource import RoundResource
 
 if TYPE_CHECKING:
@@ -69,8 +72,11 @@ class Store:
         self.questions = QuestionResource(database)
         self.laws = LawResource(database)
         self.judges = JudgeResource(database)
+        self.messages = MessageResource(database)
+        self.report_links = ReportLinkResource(database)
         self.rounds = RoundResource(database)
         self.forecasts = ForecastResource(database)
+        self.drawn = DrawnResource(database)
         self.outcomes = OutcomeResource(database)
         self.comments = CommentResource(database)
         self.meant = MeantResource(database)

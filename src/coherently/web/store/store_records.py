@@ -1,7 +1,8 @@
 """What the store holds, as frozen values.
 
 Times are texts: UTC, ISO 8601 with milliseconds and Z, so that they sort as they are. Ids are short random texts with
-a letter before (`p_`, `q_`, `e_`, `l_`, `j_`, `c_`, `a_`, `u_` for accounts, `s_` for sessions, `t_` for tokens).
+a letter before (`p_`, `q_`, `e_`, `l_`, `j_`, `c_`, `a_`, `u_` for accounts, `s_` for sessions, `t_` for tokens,
+`m_` for messages, `k_` for links to reports).
 No record has a secret or the hash of one.
 
 A record is the description of its table: schema, rows of archives and, field by field, the migrations of older stores
@@ -32,6 +33,8 @@ Kind: TypeAlias = Literal["yes-no", "conditional", "partition", "ladder"]
 Phase: TypeAlias = Literal["private", "discussion", "revision", "closed"]
 AnswerState: TypeAlias = Literal["given", "abstained", "withdrawn"]
 JobStatus: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
+MessageKind: TypeAlias = Literal["invitation", "reminder"]
+MessageState: TypeAlias = Literal["waiting", "sending", "sent", "failed", "unsure", "cancelled"]
 OutcomeValue: TypeAlias = bool | float | str | None
 """Whether an event came true, or the value of a declared variable; None takes an outcome back."""
 
@@ -39,6 +42,8 @@ KINDS: tuple[str, ...] = get_args(Kind)
 PHASES: tuple[str, ...] = get_args(Phase)
 ANSWER_STATES: tuple[str, ...] = get_args(AnswerState)
 JOB_STATUSES: tuple[str, ...] = get_args(JobStatus)
+MESSAGE_KINDS: tuple[str, ...] = get_args(MessageKind)
+MESSAGE_STATES: tuple[str, ...] = get_args(MessageState)
 ENDED = ("done", "failed", "cancelled")
 """Statuses of jobs that are over; archives have no others."""
 Time: TypeAlias = Annotated[str, TIME]
@@ -151,7 +156,10 @@ class LawRecord(StoredRecord):
 
 @dataclass(frozen=True, slots=True)
 class JudgeRecord(StoredRecord):
-    """A judge of one panel. `has_link` is false for one who came from a file, and after the link was withdrawn."""
+    """A judge of one panel. `has_link` is false for one who came from a file, and after the link was withdrawn.
+
+    `address` is where mail goes, or empty; it stays in the store, since an archive may be given to others.
+    """
 
     id: Annotated[str, ID]
     panel: Annotated[str, belongs("panel")]
@@ -159,6 +167,43 @@ class JudgeRecord(StoredRecord):
     has_link: bool
     invited_at: Time
     opened_at: Time | None = None
+    revoked_at: Time | None = None
+    address: Annotated[str, replace(unarchived(WORDS), since=5)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRecord(StoredRecord):
+    """A mail to a judge: `waiting` until its time `next_at`, `sending` until the lease is over, then one of the ends.
+
+    `unsure` is one of which nobody knows whether the mail server took it: it is not sent again by itself. `origin` is
+    the address of the workbench that its link begins with, `error` the last failure in words.
+    """
+
+    id: Annotated[str, ID]
+    panel: Annotated[str, belongs("panel")]
+    judge: Annotated[str, belongs("judge")]
+    kind: Annotated[str, word(allowed=MESSAGE_KINDS)]
+    round: Annotated[int, count()]
+    address: Text
+    origin: Text
+    requested_at: Time
+    next_at: Time
+    state: Annotated[str, word(allowed=MESSAGE_STATES)] = "waiting"
+    attempts: Annotated[int, count(0)] = 0
+    error: Text = ""
+    lease_until: Annotated[str, unarchived(TIME)] | None = None
+    ended_at: Time | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLinkRecord(StoredRecord):
+    """A link by which anybody reads the report of a panel, and nothing else; `with_names` shows who said what."""
+
+    id: Annotated[str, ID]
+    panel: Annotated[str, belongs("panel")]
+    note: Text
+    with_names: Annotated[bool, FLAG]
+    created_at: Time
     revoked_at: Time | None = None
 
 
@@ -276,6 +321,22 @@ class MeantRecord(StoredRecord):
     reason: Text
     time: Time
     taken_back_at: Time | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRecord(StoredRecord):
+    """A distribution that a judge drew for a question about a number or a date; the last one of a judge holds.
+
+    `curve` has what was drawn, with all its knots, as plain values: the answers are only its values at the question's
+    thresholds. An empty one takes the drawing back.
+    """
+
+    panel: Annotated[str, belongs("panel")]
+    judge: Annotated[str, belongs("judge")]
+    question: Annotated[str, belongs("question")]
+    curve: Values
+    round: Annotated[int, count()]
+    time: Time
 
 
 @dataclass(frozen=True, slots=True)

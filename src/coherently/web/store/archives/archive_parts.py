@@ -89,6 +89,7 @@ def _describe(
         "meant": rows(store.meant.list(panel, taken_back=True)),
         "comments": rows(store.comments.list(panel, limit=2**31 - 1, withdrawn=True)),
         "reactions": rows(store.reactions.list(panel, taken_back=True)),
+        "drawn": rows(store.drawn.history(panel)),
         "outcomes": rows(store.outcomes.history(panel)),
         "aggregations": rows(versions),
     }

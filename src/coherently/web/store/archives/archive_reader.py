@@ -14,6 +14,7 @@ from coherently.web.store.archives.archive_rows import read_row
 from coherently.web.store.archives.archived_fields import ArchivedFields
 from coherently.web.store.database.schema import (
     aggregation,
+    drawn,
     hand_in,
     meant,
     outcome,
@@ -31,6 +32,7 @@ from coherently.web.store.store_errors import ArchiveError, StoreError
 from coherently.web.store.store_records import (
     AggregationRecord,
     CommentRecord,
+    DrawnRecord,
     EventRecord,
     HandInRecord,
     JudgeRecord,
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from coherently.web.store.store_records import StoredRecord
 
 WITHOUT_NUMBER = ("abstained", "withdrawn")
-LATER = ("reactions",)
+LATER = ("reactions", "drawn")
 """Lists that archives of the first version do not have."""
 BATCH = 10_000
 """Number of forecasts that are added at a time."""
@@ -112,6 +114,7 @@ class ArchiveReader:
             (hand_in, self._read(HandInRecord, "hand_ins")),
             (meant, self._read(MeantRecord, "meant")),
             (reaction, self._read(ReactionRecord, "reactions")),
+            (drawn, self._read(DrawnRecord, "drawn")),
             (outcome, self._read(OutcomeRecord, "outcomes")),
             (aggregation, [self._aggregation(row, parts) for row in self._read(AggregationRecord, "aggregations")]),
         ]

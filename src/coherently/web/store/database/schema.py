@@ -124,6 +124,26 @@ judge = _table(
     Column("link_hash", String(64), unique=True),
     Index(None, "panel", "name", unique=True),
 )
+judge_link = Table(
+    "judge_link",
+    METADATA,
+    Column("secret_hash", String(64), primary_key=True),
+    _belongs("judge", "judge.id"),
+    Column("made_at", TIME, nullable=False),
+    Index(None, "judge"),
+)
+"""Further links of judges: every mail has one of its own, so that no secret is kept and none ends another."""
+LATER.setdefault(5, []).append(judge_link)
+message = _table(
+    "message", records.MessageRecord, Index(None, "panel", "id"), Index(None, "judge"), Index(None, "state"), since=5
+)
+report_link = _table(
+    "report_link",
+    records.ReportLinkRecord,
+    Column("secret_hash", String(64), nullable=False, unique=True),
+    Index(None, "panel", "id"),
+    since=5,
+)
 session = _table(
     "session",
     records.SessionRecord,
@@ -179,6 +199,15 @@ reaction = _table(
     _counter(),
     Index(None, "panel", "id"),
     since=3,
+    sqlite_autoincrement=True,
+)
+drawn = _table(
+    "drawn",
+    records.DrawnRecord,
+    _counter(),
+    Index(None, "panel", "id"),
+    Index(None, "judge", "question"),
+    since=4,
     sqlite_autoincrement=True,
 )
 outcome = _table("outcome", records.OutcomeRecord, Index(None, "panel", "id"), sqlite_autoincrement=True)

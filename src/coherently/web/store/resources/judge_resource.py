@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, or_, select, update
 
-from coherently.web.store.database.schema import columns, hand_in, judge, panel, read_record, read_records, session
-from coherently.web.store.identifiers import hash_secret, new_id, new_secret, now, same_secret
+from coherently.web.store.database.schema import (
+    columns,
+    hand_in,
+    judge,
+    judge_link,
+    panel,
+    read_record,
+    read_records,
+    session,
+)
+from coherently.web.store.identifiers import hash_secret, new_id, new_secret, now
 from coherently.web.store.resources.change_resource import Resource, note_change
 from coherently.web.store.resources.panel_resource import get_panel
 from coherently.web.store.resources.round_resource import current_round
@@ -48,17 +57,18 @@ def insert_judge(connection: Connection, made: JudgeRecord, link_hash: str | Non
 class JudgeResource(Resource):
     """Judges of panels. The secret of a link is given once; only its hash is kept."""
 
-    def invite(self, panel: str, name: str) -> tuple[JudgeRecord, str]:
+    def invite(self, panel: str, name: str, address: str = "") -> tuple[JudgeRecord, str]:
         """Add a judge with a link; the text is the link's secret."""
         secret = new_secret()
-        return self._add(panel, name, hash_secret(secret)), secret
+        return self._add(panel, name, hash_secret(secret), address), secret
 
     def add(self, panel: str, name: str) -> JudgeRecord:
         """Add a judge without a link, such as one from a file."""
         return self._add(panel, name, None)
 
-    def _add(self, panel: str, name: str, link_hash: str | None) -> JudgeRecord:
-        made = JudgeRecord(id=new_id("j"), panel=panel, name=name, has_link=link_hash is not None, invited_at=now())
+    def _add(self, panel: str, name: str, link_hash: str | None, address: str = "") -> JudgeRecord:
+        has_link = link_hash is not None
+        made = JudgeRecord(new_id("j"), panel, name, has_link, invited_at=now(), address=address)
 
         def action(connection: Connection) -> JudgeRecord:
             get_panel(connection, panel)
@@ -89,23 +99,21 @@ class JudgeResource(Resource):
 
     def by_link(self, secret: str) -> JudgeRecord | None:
         """The judge of a link; None if there is none, it was withdrawn, or its panel was deleted."""
-        query = SELECTED.add_columns(judge.c.link_hash).join(panel, panel.c.id == judge.c.panel)
-        query = query.where(judge.c.link_hash == hash_secret(secret), panel.c.deleted_at.is_(None))
-        query = query.where(judge.c.revoked_at.is_(None))
-        row = self._read(lambda connection: connection.execute(query).mappings().first())
-        if row is None or not same_secret(row["link_hash"], secret):
-            return None
-        return JudgeRecord(**{name: value for name, value in row.items() if name != "link_hash"})
+        hashed = hash_secret(secret)
+        mailed = select(judge_link.c.judge).where(judge_link.c.secret_hash == hashed)
+        query = SELECTED.join(panel, panel.c.id == judge.c.panel)
+        query = query.where(or_(judge.c.link_hash == hashed, judge.c.id.in_(mailed)), panel.c.deleted_at.is_(None))
+        return self._read(lambda connection: _first(connection, query.where(judge.c.revoked_at.is_(None))))
 
     def renew_link(self, name: str) -> str:
         """A new link instead of the old one, which ends; the text is its secret."""
         secret = new_secret()
-        self._change(name, {"link_hash": hash_secret(secret), "revoked_at": None}, ends_sessions=True)
+        self._change(name, {"link_hash": hash_secret(secret), "revoked_at": None}, ends_links=True)
         return secret
 
     def revoke(self, name: str) -> JudgeRecord:
         """Withdraw the link; the answers are kept."""
-        return self._change(name, {"link_hash": None, "revoked_at": now()}, ends_sessions=True)
+        return self._change(name, {"link_hash": None, "revoked_at": now()}, ends_links=True)
 
     def rename(self, name: str, new_name: str) -> JudgeRecord:
         """Change a judge's name."""
@@ -118,6 +126,10 @@ class JudgeResource(Resource):
             return self._change(name, {"name": new_name})
 
         return self._write(action)
+
+    def set_address(self, name: str, address: str) -> JudgeRecord:
+        """Say where mail to a judge goes; an empty text is nowhere."""
+        return self._change(name, {"address": address})
 
     def opened(self, name: str) -> JudgeRecord:
         """Note that the link was opened; the first time counts."""
@@ -146,11 +158,12 @@ class JudgeResource(Resource):
         query = query.order_by(hand_in.c.time, hand_in.c.judge)
         return self._read(lambda connection: tuple(read_records(HandInRecord, connection.execute(query))))
 
-    def _change(self, name: str, values: dict[str, Any], *, ends_sessions: bool = False) -> JudgeRecord:
+    def _change(self, name: str, values: dict[str, Any], *, ends_links: bool = False) -> JudgeRecord:
         def action(connection: Connection) -> JudgeRecord:
             old = get_judge(connection, name)
             connection.execute(update(judge).where(judge.c.id == name).values(values))
-            if ends_sessions:
+            if ends_links:
+                connection.execute(delete(judge_link).where(judge_link.c.judge == name))
                 connection.execute(delete(session).where(session.c.judge == name))
             note_change(connection, old.panel, "judges", judge=name)
             return get_judge(connection, name)
