@@ -20,11 +20,20 @@ from coherently.explain.fit.sheet_values import (
     Suggestion,
 )
 from coherently.explain.judge_sheet.attempts import Attempts
+from coherently.explain.judge_sheet.drawn_curves import (
+    AnswerAxis,
+    DrawnCurve,
+    bins_curve,
+    curve_answers,
+    quantile,
+    read_axis,
+)
 from coherently.explain.judge_sheet.live_feedback import feedback, fit, warm_up
 from coherently.explain.judge_sheet.panel_overview import ask_next, averages, follows, overview, rises
-from coherently.explain.judge_sheet.question_drafts import LooseWord, loose_names, read_draft
+from coherently.explain.judge_sheet.question_drafts import LooseWord, loose_names, needless_laws, read_draft
 
 __all__ = [
+    "AnswerAxis",
     "AnswerChange",
     "AnswerState",
     "Answered",
@@ -32,6 +41,7 @@ __all__ = [
     "Band",
     "Clash",
     "DraftReading",
+    "DrawnCurve",
     "Feedback",
     "Item",
     "LooseWord",
@@ -41,11 +51,16 @@ __all__ = [
     "Suggestion",
     "ask_next",
     "averages",
+    "bins_curve",
+    "curve_answers",
     "feedback",
     "fit",
     "follows",
     "loose_names",
+    "needless_laws",
     "overview",
+    "quantile",
+    "read_axis",
     "read_draft",
     "rises",
     "warm_up",

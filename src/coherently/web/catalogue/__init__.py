@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.web.catalogue.board_texts import BOARD
 from coherently.web.catalogue.common_texts import COMMON, START
+from coherently.web.catalogue.drawing_texts import DRAWING
 from coherently.web.catalogue.influence_texts import INFLUENCE
 from coherently.web.catalogue.judge_texts import JUDGE
 from coherently.web.catalogue.question_texts import QUESTIONS
+from coherently.web.catalogue.relation_texts import RELATIONS
 from coherently.web.catalogue.result_texts import DISCUSSION, RESULTS
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ FOR_SCRIPTS = ("live.", "judge.live.")
 @cache
 def catalogue() -> Mapping[str, Text]:
     """All texts by their keys."""
-    return {**COMMON, **START, **QUESTIONS, **BOARD, **DISCUSSION, **RESULTS, **INFLUENCE, **JUDGE}
+    every = (COMMON, START, QUESTIONS, RELATIONS, BOARD, DISCUSSION, RESULTS, INFLUENCE, DRAWING, JUDGE)
+    return {key: words for texts in every for key, words in texts.items()}
 
 
 def text(key: str, count: object = None) -> str:
