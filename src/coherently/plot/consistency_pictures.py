@@ -24,6 +24,8 @@ ALARM = "#b3541e"
 def leaderboard(board: Leaderboard, count: int = 30, ax: Any = None) -> Any:
     """Draw the judges of a leaderboard, the best first, with their intervals and the ranks that these support.
 
+    `board` is a `co.Leaderboard`; its first `count` judges are drawn.
+
     >>> import coherently as co
     >>> rows = [(f"j{k}", event, p) for i in range(9) for k in (1, 2)
     ...         for event, p in ((f"v{i}", 0.5), (f"~v{i}", 0.5 + k * i / 99))]
@@ -47,6 +49,8 @@ def leaderboard(board: Leaderboard, count: int = 30, ax: Any = None) -> Any:
 
 def checks(scores: Consistency, score: str = "arbitrage", ax: Any = None) -> Any:
     """Draw a heat map: one row per judge, one column per check, the mean score of its tuples; empty without any.
+
+    `scores` are those of `co.consistency`; `score` is "arbitrage" or "frequentist".
 
     >>> import coherently as co
     >>> answers = [("Ann", "Neg", {"P": 0.6, "not_P": 0.6}), ("Bob", "Paraphrase", {"P": 0.6, "para_P": 0.2})]
@@ -77,7 +81,7 @@ def checks(scores: Consistency, score: str = "arbitrage", ax: Any = None) -> Any
 def joint(scores: Consistency, ax: Any = None) -> Any:
     """Draw the joint score per answer of each judge against what its checks prove of it one at a time.
 
-    A judge is never below the line; the height above it is what no check shows.
+    `scores` are those of `co.consistency`. A judge is never below the line; the height above it is what no check shows.
 
     >>> import coherently as co
     >>> joint(co.consistency([("Ann", "Neg", {"P": 0.6, "not_P": 0.6})])).get_ylabel()
@@ -100,6 +104,8 @@ def joint(scores: Consistency, ax: Any = None) -> Any:
 
 def accuracy(scores: Consistency, found: Scores, rule: str = "brier", ax: Any = None) -> Any:
     """Draw how accurate each judge was against how incoherent its answers are; only judges that have both.
+
+    `scores` are those of `co.consistency`, `found` those of `co.score`, of which `rule` names one ("brier").
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=4, variables=8, basic=8, compound=6, seed=1)
@@ -126,6 +132,8 @@ def accuracy(scores: Consistency, found: Scores, rule: str = "brier", ax: Any = 
 
 def repairs(before: Scores, after: Scores, rule: str = "brier", count: int = 30, ax: Any = None) -> Any:
     """Draw the score of each judge before (a circle) and after repair (a dot), the best after repair first.
+
+    `before` and `after` are those of `co.score`, of which `rule` names one; the first `count` judges are drawn.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=4, variables=8, basic=8, compound=6, seed=1)
@@ -158,6 +166,8 @@ def repairs(before: Scores, after: Scores, rule: str = "brier", count: int = 30,
 
 def monitor(watched: Monitor, ax: Any = None) -> Any:
     """Draw the distances of a stream, the tolerance, the confidence sequence of the mean, and the alarm.
+
+    `watched` is a `co.Monitor`.
 
     >>> import coherently as co
     >>> monitor(co.monitor([0.01, 0.02, 0.01], tolerance=0.05)).get_ylabel()
