@@ -121,7 +121,7 @@ def consistency(
         for done, first in enumerate(stages, 1):
             some = tuples[first : first + AT_ONCE]
             arbitrage[first : first + AT_ONCE], open_ = tuple_distances(
-                some, loss, time_limit * len(some), cancel=cancel, engine=executor
+                some, loss, time_limit, cancel=cancel, engine=executor
             )
             late += open_
             tell(done / work)
@@ -157,8 +157,8 @@ def _scores(
     if unfinished:
         low, high = (float(each[list(known.panels).index(unfinished[0])]) for each in (least, value))
         known.notes.append(
-            f"joint scores not finished in their time limit of {time_limit:g} s: {name_some(unfinished)}; the score is "
-            f"an upper bound and joint_bound a proved lower one, as {low:.4g} to {high:.4g} for {unfinished[0]}"
+            f"joint scores that are only upper bounds, not finished in their time limit of {time_limit:g} s: "
+            f"{name_some(unfinished)}; joint_bound is proved, as in {low:.4g} to {high:.4g} for {unfinished[0]}"
         )
     return Consistency(
         tuple(known.tuples),

@@ -14,6 +14,7 @@ from coherently.scoring.intervals.jackknife import (
     own_half_widths,
     variation,
 )
+from coherently.scoring.intervals.shared_luck import Retaught
 
 __all__ = [
     "LEAST_EFFECTIVE_UNITS",
@@ -21,6 +22,7 @@ __all__ = [
     "LEAST_UNITS",
     "OVERS",
     "ClusterRatios",
+    "Retaught",
     "Tally",
     "Units",
     "Variation",
