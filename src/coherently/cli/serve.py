@@ -44,6 +44,16 @@ def serve(
     trust_remote_user: Annotated[
         bool, typer.Option("--trust-remote-user", help="Believe the header Remote-User of the proxy.")
     ] = False,
+    address: Annotated[
+        str | None, typer.Option(help="Address under which others reach it, such as https://panel.example.org.")
+    ] = None,
+    mail: Annotated[
+        str | None,
+        typer.Option(
+            envvar="COHERENTLY_MAIL", help="Mail server, smtps://USER@HOST; its password: COHERENTLY_MAIL_PASSWORD."
+        ),
+    ] = None,
+    mail_from: Annotated[str, typer.Option(envvar="COHERENTLY_MAIL_FROM", help="Sender of mail.")] = "",
     add_account: Annotated[
         str | None, typer.Option(metavar="NAME", help="Add an account, ask for its password, and end.")
     ] = None,
@@ -58,7 +68,7 @@ def serve(
     from coherently.web.server import add_account as add
     from coherently.web.server import back_up
     from coherently.web.server import serve as run
-    from coherently.web.settings import LOOPBACK, ServiceSettings
+    from coherently.web.settings import LOOPBACK, ServiceSettings, read_address, read_mail
     from coherently.web.store import default_url
 
     settings = ServiceSettings(
@@ -71,6 +81,8 @@ def serve(
         trust_remote_user=trust_remote_user,
         demo=demo,
         log_requests=not quiet,
+        address=read_address(address) if address else "",
+        mail=read_mail(mail, mail_from, os.environ.get("COHERENTLY_MAIL_PASSWORD", "")) if mail else None,
     )
     if add_account is not None:
         add(settings, add_account, _ask_password())

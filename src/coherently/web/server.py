@@ -33,6 +33,7 @@ from coherently.web.api.application import make_api
 from coherently.web.api.change_feed import ChangeFeed
 from coherently.web.jobs.calculator import Calculator
 from coherently.web.jobs.crew import Crew
+from coherently.web.jobs.postman import Postman
 from coherently.web.operations.open_panels import close_panels
 from coherently.web.refusals import RefusedError
 from coherently.web.settings import SettingsError
@@ -74,6 +75,9 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         crew = Crew(settings)
         crew.start()
+        postman = None if settings.mail is None else Postman(bench.store, settings.mail)
+        if postman is not None:
+            postman.start()
         warming = threading.Thread(target=desk.warm_up)
         warming.start()
         tidying = asyncio.create_task(_tidy(bench))
@@ -83,6 +87,8 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
             tidying.cancel()
             feed.close()
             warming.join()  # a process must not end while compiled code still runs in it
+            if postman is not None:
+                postman.stop()
             crew.stop()
             calculator.close()
             close_panels(bench.store)

@@ -13,6 +13,7 @@ from coherently.web.api import (
     account_routes,
     aggregation_routes,
     judging_routes,
+    message_routes,
     panel_routes,
     refusal_answers,
     sheet_routes,
@@ -40,6 +41,7 @@ ROUTERS = (
     aggregation_routes.router,
     panel_routes.router,
     judging_routes.router,
+    message_routes.router,
     sheet_routes.router,
     stream_routes.router,
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from coherently.web.catalogue.board_texts import BOARD
 from coherently.web.catalogue.common_texts import COMMON, START
 from coherently.web.catalogue.judge_texts import JUDGE
+from coherently.web.catalogue.people_texts import LETTERS, PEOPLE
 from coherently.web.catalogue.question_texts import QUESTIONS
 from coherently.web.catalogue.result_texts import DISCUSSION, RESULTS
 
@@ -29,7 +30,7 @@ FOR_SCRIPTS = ("live.", "judge.live.")
 @cache
 def catalogue() -> Mapping[str, Text]:
     """All texts by their keys."""
-    return {**COMMON, **START, **QUESTIONS, **BOARD, **DISCUSSION, **RESULTS, **JUDGE}
+    return {**COMMON, **START, **QUESTIONS, **BOARD, **DISCUSSION, **RESULTS, **LETTERS, **PEOPLE, **JUDGE}
 
 
 def text(key: str, count: object = None) -> str:

@@ -73,6 +73,7 @@ JUDGE: dict[str, Text] = {
     ),
     "judge.live.moved": ("You have changed {count} number", "You have changed {count} numbers"),
     "judge.when": " on {moment}",
+    "judge.calendar": "Put it into your calendar",
     "judge.chip.private": "Round 1 of 2",
     "judge.chip.discussion": "Discussion",
     "judge.chip.revision": "Round 2 of 2",

@@ -15,7 +15,7 @@ from coherently.web.operations.discussions import (
     sheet_voices,
     shown_numbers,
 )
-from coherently.web.operations.panel_operations import view_round
+from coherently.web.operations.panel_operations import time_zone, view_round
 from coherently.web.operations.questions import setting_of, view_question
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.judging_shapes import CommentList
@@ -47,11 +47,12 @@ if TYPE_CHECKING:
 def get_sheet(bench: Workbench, caller: JudgeCaller) -> SheetView:
     """The whole sheet."""
     store, panel, judge = bench.store, caller.panel, caller.judge.id
+    known = store.panels.get(panel)
     present = store.rounds.current(panel)
     own = store.forecasts.latest(panel, judge)
     handed_in = [record.time for record in store.judges.hand_ins(panel, present.number) if record.judge == judge]
     return SheetView(
-        panel=SheetName(id=panel, title=store.panels.get(panel).title),
+        panel=SheetName(id=panel, title=known.title, time_zone=time_zone(known)),
         judge=JudgeName(name=caller.judge.name),
         round=view_round(present),
         questions=[view_question(record) for record in store.questions.list(panel)],

@@ -52,6 +52,7 @@ class SheetName(Shape):
 
     id: Id
     title: str
+    time_zone: str
 
 
 class JudgeName(Shape):
