@@ -1,4 +1,4 @@
-"""A real mail server for tests: it takes mail over SMTP on this machine, and can be told to refuse or to fall silent."""
+"""A real mail server for tests: it takes mail over SMTP on this machine, and can be told to refuse or to hang up."""
 
 import email
 import email.policy
@@ -15,13 +15,13 @@ class Mailbox:
     def __init__(self):
         self.mails, self.refused, self.hang_up, self.controller = [], [], False, None
 
-    async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802
+    async def handle_RCPT(self, _server, _session, envelope, address, _options):  # noqa: N802
         if self.refused and self.refused[0].startswith("rcpt "):
             return self.refused.pop(0).removeprefix("rcpt ")
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
-    async def handle_DATA(self, server, session, envelope):  # noqa: N802
+    async def handle_DATA(self, server, _session, envelope):  # noqa: N802
         if self.refused:
             return self.refused.pop(0)
         self.mails.append(email.message_from_bytes(envelope.content, policy=email.policy.default))

@@ -24,6 +24,7 @@ import coherently
 from coherently.errors import CoherentlyError
 from coherently.explain import judge_sheet as desk
 from coherently.web.access.callers import AccountCaller, facilitator, is_this_machine
+from coherently.web.access.desk_crew import DeskCrew, InlineDesk
 from coherently.web.access.door import Door, internal
 from coherently.web.access.error_refusals import refusal_of
 from coherently.web.access.logbook import Logbook, write_logs
@@ -66,7 +67,8 @@ class WorkbenchApp(Door):
 
 def make_app(settings: ServiceSettings) -> WorkbenchApp:
     """The workbench: the REST API at /api/v1, pages at /, behind the door that every request passes."""
-    bench = Workbench(open_store(settings.store_url), settings)
+    crew_of_desk = DeskCrew(settings.desk_processes) if settings.desk_processes else None
+    bench = Workbench(open_store(settings.store_url), settings, crew_of_desk or InlineDesk())
     logbook = Logbook(log_requests=settings.log_requests)
     calculator = Calculator(settings.limits)
     feed = ChangeFeed(bench.store, settings.limits.streams, logbook.streams)
@@ -78,6 +80,8 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
         postman = None if settings.mail is None else Postman(bench.store, settings.mail)
         if postman is not None:
             postman.start()
+        if crew_of_desk is not None:
+            crew_of_desk.start()
         warming = threading.Thread(target=desk.warm_up)
         warming.start()
         tidying = asyncio.create_task(_tidy(bench))
@@ -90,6 +94,7 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
             if postman is not None:
                 postman.stop()
             crew.stop()
+            bench.desk.close()
             calculator.close()
             close_panels(bench.store)
             bench.store.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
@@ -59,6 +60,8 @@ class ServiceLimits:
     """Seconds that a request of the stateless calls may take."""
     feedback_seconds: float = 0.25
     """Seconds of the processor that a look at one judge's answers may take; more when it is asked for again."""
+    page_seconds: float = 0.6
+    """Seconds that a page waits for what is being worked out; then it says that this is not finished."""
     calls: int = 4
     """Stateless calls that wait or run at the same time."""
 
@@ -124,13 +127,15 @@ class ServiceSettings:
     `allow_hosts` are names, besides those of this machine, under which browsers may ask for pages. `proxies` are
     addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, and, with
     `trust_remote_user`, whose Remote-User header says who is asking. `address` is what links in mails begin with; by
-    default it is the one under which the facilitator reaches the workbench. Without `mail`, none is sent.
+    default it is the one under which the facilitator reaches the workbench. Without `mail`, none is sent. The
+    `desk_processes` work out what answers mean; with none of them that is done where it is asked for.
     """
 
     store_url: str
     host: str = "127.0.0.1"
     port: int = PORT
     workers: int = 1
+    desk_processes: int = field(default_factory=lambda: min(4, max(2, os.cpu_count() or 1)))
     allow_hosts: tuple[str, ...] = ()
     proxies: tuple[str, ...] = ()
     trust_remote_user: bool = False

@@ -1,4 +1,4 @@
-"""Mail to judges over a real mail server: sent once, failures shown and tried again, nothing sent that is not wanted."""
+"""Mail to judges over a real mail server: sent once, failures shown and tried again, nothing sent that is unwanted."""
 
 import re
 import time

@@ -156,25 +156,28 @@ def test_the_page_with_mail(tmp_path, monkeypatch):
     monkeypatch.setattr("coherently.web.server.Postman.start", lambda _: None)
     monkeypatch.setattr("coherently.web.server.Postman.stop", lambda _: None)
     url = f"sqlite:///{tmp_path}/store.db"
-    with Mailbox() as mailbox, Service(url, mail=mailbox.settings, address=ORIGIN) as service:
-        with Browser(service.url) as browser:
-            browser.get("/")
-            panel = re.search(r"(/panels/p_\w+)", str(browser.post("/panels", title="Reach").url))[1]
-            browser.post(f"{panel}/judges", names="Ann\nBob")
-            ann, bob = re.findall(r'name="address-(j_\w+)"', browser.get(f"{panel}/people").text)
-            browser.post(f"{panel}/addresses", **{f"address-{ann}": "nobody"})
-            assert "cannot be read" in browser.text
-            browser.get(f"{panel}/people")
-            browser.post(f"{panel}/addresses", **{f"address-{ann}": "ann@example.org", f"address-{bob}": ""})
-            assert "1 address saved." in browser.text
-            assert "Mail 1 invitation<" in browser.text
-            browser.post(f"{panel}/messages", kind="invitation")
-            assert "1 mail is on its way." in browser.text
-            assert "Mail 1 invitation<" not in browser.text
-            assert "Invitation waits" in browser.text
-            message = re.search(rf'action="({panel}/messages/m_\w+)"', browser.text)[1]
-            browser.post(message, cancel="1")
-            assert "The mail is not sent." in browser.text
-            browser.post(message)
-            assert "on its way once more" in browser.text
-            assert f"{ORIGIN}/" not in browser.text  # links are in letters only
+    with (
+        Mailbox() as mailbox,
+        Service(url, mail=mailbox.settings, address=ORIGIN) as service,
+        Browser(service.url) as browser,
+    ):
+        browser.get("/")
+        panel = re.search(r"(/panels/p_\w+)", str(browser.post("/panels", title="Reach").url))[1]
+        browser.post(f"{panel}/judges", names="Ann\nBob")
+        ann, bob = re.findall(r'name="address-(j_\w+)"', browser.get(f"{panel}/people").text)
+        browser.post(f"{panel}/addresses", **{f"address-{ann}": "nobody"})
+        assert "cannot be read" in browser.text
+        browser.get(f"{panel}/people")
+        browser.post(f"{panel}/addresses", **{f"address-{ann}": "ann@example.org", f"address-{bob}": ""})
+        assert "1 address saved." in browser.text
+        assert "Mail 1 invitation<" in browser.text
+        browser.post(f"{panel}/messages", kind="invitation")
+        assert "1 mail is on its way." in browser.text
+        assert "Mail 1 invitation<" not in browser.text
+        assert "Invitation waits" in browser.text
+        message = re.search(rf'action="({panel}/messages/m_\w+)"', browser.text)[1]
+        browser.post(message, cancel="1")
+        assert "The mail is not sent." in browser.text
+        browser.post(message)
+        assert "on its way once more" in browser.text
+        assert f"{ORIGIN}/" not in browser.text  # links are in letters only

@@ -21,7 +21,16 @@ from coherently.explain.fit.sheet_values import (
 )
 from coherently.explain.judge_sheet.attempts import Attempts
 from coherently.explain.judge_sheet.live_feedback import feedback, fit, warm_up
-from coherently.explain.judge_sheet.panel_overview import ask_next, averages, follows, overview, rises
+from coherently.explain.judge_sheet.panel_overview import (
+    PanelAnswers,
+    PanelLook,
+    ask_next,
+    averages,
+    follows,
+    look_at_panel,
+    overview,
+    rises,
+)
 from coherently.explain.judge_sheet.question_drafts import LooseWord, loose_names, read_draft
 
 __all__ = [
@@ -36,6 +45,8 @@ __all__ = [
     "Item",
     "LooseWord",
     "Overview",
+    "PanelAnswers",
+    "PanelLook",
     "SheetSetting",
     "Spread",
     "Suggestion",
@@ -44,6 +55,7 @@ __all__ = [
     "feedback",
     "fit",
     "follows",
+    "look_at_panel",
     "loose_names",
     "overview",
     "read_draft",

@@ -115,6 +115,7 @@ JUDGE: dict[str, Text] = {
     "closing.result": "the panel’s result",
     "closing.differ": "differ",
     "closing.fates": "Your contradictions",
+    "closing.fates.unfinished": "This is still being worked out. Load the page again in a moment.",
     "closing.fates.none": "At the end of no round did your answers contradict each other.",
     "closing.meant": "You meant it.",
     "closing.fate.changed": "You changed your answers, and now they fit.",

@@ -210,10 +210,10 @@ class LawView(Shape):
 
 
 class LawList(Shape):
-    """The laws of a panel, and what follows without any law."""
+    """The laws of a panel, and what follows without any law; null while that is being worked out."""
 
     laws: list[LawView]
-    follows: list[str]
+    follows: list[str] | None
 
 
 class ReadDraft(Shape):

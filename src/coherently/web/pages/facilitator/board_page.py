@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 PHASES = ("private", "discussion", "revision", "closed")
 """The phases of the IDEA protocol: investigate, discuss, estimate anew, aggregate."""
+SENTENCES = 12
+"""How many contradictions of one judge are written out."""
 WIDE = 8
 """How many events the list of the widest disagreement shows before it is opened."""
 
@@ -71,6 +73,7 @@ def show_board(visit: Visit, note: Notice | None = None) -> Response:
         narrower_than=round(100 * wide[-1].width) + 1 if wide else 0,
         contradictions=sentences(board, events),
         checked=board.overview["checked"],
+        again=not board.overview["finished"],
         unchecked=unchecked_names(board),
         hidden=bool(board.hidden),
         doubts=[_doubt(each, events) for each in laws_in_doubt(bench, caller, panel, board)],
@@ -117,7 +120,11 @@ def sentences(board: BoardView, events: Mapping[str, NamedEvent]) -> list[Simple
     named = {names[judge]: clashes for judge, clashes in board.overview["contradictions"].items() if judge in names}
     named[plain("board.averages")] = board.overview["of_averages"]
     return [
-        SimpleNamespace(name=name, sentences=[_sentence(each, events) for each in clashes])
+        SimpleNamespace(
+            name=name,
+            sentences=[_sentence(each, events) for each in clashes[:SENTENCES]],
+            more=max(0, len(clashes) - SENTENCES),
+        )
         for name, clashes in named.items()
         if clashes
     ]

@@ -20,6 +20,7 @@ from coherently.web.pages.forms.joined_events import JOINS, chips, join, picked,
 from coherently.web.pages.forms.question_forms import read_question
 from coherently.web.pages.rendered import say
 from coherently.web.pages.visits import wrong
+from coherently.web.refusals import RefusedError
 from coherently.web.shapes.panel_shapes import EventEdit, PlaceDraft, QuestionEdit, ReadDraft
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def show_questions(
         laws=laws.laws,
         laws_text=laws_as_text(laws.laws),
         laws_text_open=visit.asked("laws") == "text" or bool(refused and "laws_text" in visit.form),
-        follows=laws.follows,
+        follows=laws.follows or [],
+        unfinished=laws.follows is None,
         how=[(plain(f"how.{word}"), example) for word, example in HOW],
         judges=[_judge(each) for each in invitations.list_judges(bench, caller, panel).judges],
         links=_links(visit, panel, links or []),
@@ -157,7 +159,10 @@ def laws_as_text(laws: list[LawView]) -> str:
 def _reading(visit: Visit, panel: str, text: str, kind: str) -> Any:
     if not text:
         return None
-    return questions.read_draft(visit.bench, visit.caller, panel, fill(ReadDraft, text=text, kind=kind))
+    try:
+        return questions.read_draft(visit.bench, visit.caller, panel, fill(ReadDraft, text=text, kind=kind))
+    except RefusedError:  # it is not read yet: the form is shown without it
+        return None
 
 
 def _judge(judge: JudgeView) -> SimpleNamespace:
