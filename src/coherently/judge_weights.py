@@ -135,7 +135,7 @@ class ConsensusWeights(Viewed):
 
 @dataclass(frozen=True, slots=True)
 class ProductWeights(Viewed):
-    """The product of several weightings; by default coherence times consensus.
+    """The product of several weightings, `parts`; by default coherence times consensus.
 
     Weights that fall both with a judge's own incoherence and with the distance from the panel's means are the idea of
     Wang, Kulkarni, Poor and Osherson (2011), Aggregating large sets of probabilistic forecasts by weighted coherent
@@ -186,8 +186,9 @@ class HistoryWeights(Viewed):
     `history` is a panel with outcomes, or a file with one. There, brier is the judge's mean Brier score over n resolved
     forecasts, and $\bar b$ the mean of all forecasts together. `shrink`, k, is the number of forecasts of average
     accuracy that is added to every judge's history, so that a short history counts for little; a judge without a
-    history has the weight of an average judge, 1. Weights in inverse proportion to mean squared errors are those of
-    Bates and Granger (1969), The combination of forecasts, Operational Research Quarterly 20.
+    history has the weight of an average judge, 1. `power` says how strongly the weights differ: 0 makes them equal.
+    Weights in inverse proportion to mean squared errors are those of Bates and Granger (1969), The combination of
+    forecasts, Operational Research Quarterly 20.
 
     >>> import coherently as co
     >>> past = co.Panel.from_records(

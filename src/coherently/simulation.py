@@ -110,13 +110,14 @@ def simulate(
 ) -> Panel:
     """Draw a panel, S(variables, judges), together with the truth that its outcomes come from.
 
-    The truth is a mixture of 4 product distributions with Dirichlet(2) weights; the log-odds of a variable
-    in a component are N(0, 1) for the variable plus N(0, 1.2) for the component. Each judge forecasts
-    `basic` variables and `compound` other events, all different. A compound event is drawn uniformly: a form, then two
-    variables (of the judge's own `basic` ones if `nested`). A forecast is the true probability, moved towards 1/2 by
-    the share `conservatism`, plus `bias`, plus normal noise. Each judge has a standard deviation of noise, uniform
-    between the two numbers of `noise`. The forecast is clipped to [0, 1], and a share `rounders` of the judges round
-    theirs to multiples of `rounding`. A forecast is left out with probability `abstention`.
+    There are `judges` judges and `variables` variables. The truth is a mixture of 4 product distributions with
+    Dirichlet(2) weights; the log-odds of a variable in a component are N(0, 1) for the variable plus N(0, 1.2) for the
+    component. Each judge forecasts `basic` variables and `compound` other events, all different. A compound event is
+    drawn uniformly: one of the `forms`, then two variables (of the judge's own `basic` ones if `nested`). A forecast is
+    the true probability, moved towards 1/2 by the share `conservatism`, plus `bias`, plus normal noise. Each judge has
+    a standard deviation of noise, uniform between the two numbers of `noise`. The forecast is clipped to [0, 1], and a
+    share `rounders` of the judges round theirs to multiples of `rounding`. A forecast is left out with probability
+    `abstention`.
 
     >>> panel = simulate(judges=31, variables=10, seed=1)
     >>> panel

@@ -24,7 +24,7 @@ WORDS = "processes (one per processor), processes:N, or dask://HOST:PORT"
 def open_engine(word: str) -> Executor:
     """Open an engine: an executor for `engine=`, which `with` closes.
 
-    The words are "processes" (one per processor), "processes:4" and "dask://host:8786", the address of a scheduler of
+    `word` is "processes" (one per processor), "processes:4" or "dask://host:8786", the address of a scheduler of
     dask.distributed. The same words may be given as `engine=` itself; an engine that is opened here serves several
     calls.
 

@@ -23,10 +23,10 @@ Forecasts: TypeAlias = "Mapping[str, Any] | ArrayLike"
 class OnlinePanel(Viewed):
     """Experts who forecast in rounds, and a prediction that does nearly as well as the best of them.
 
-    `predict` takes the forecasts of each expert for one event or for several; `update` takes what came true and changes
-    the weights. `rule` is "vovk" (the best for the Brier score), "exponential" or `co.Hedge(rounds=...)`. Whatever
-    happens, the loss so far exceeds that of any expert by at most `rule.bound(len(experts))`. The loss of a round with
-    several events is the mean of their losses.
+    `experts` are their names. `predict` takes the forecasts of each expert for one event or for several; `update` takes
+    what came true and changes the weights. `rule` is "vovk" (the best for the Brier score), "exponential" or
+    `co.Hedge(rounds=...)`. Whatever happens, the loss so far exceeds that of any expert by at most
+    `rule.bound(len(experts))`. The loss of a round with several events is the mean of their losses.
 
     Experts may abstain (None, NaN, or left out of a mapping): such an expert is "asleep". The awake experts make the
     prediction, and only their weights change, with the same sum; the bound holds for each expert over the events that

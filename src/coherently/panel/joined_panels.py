@@ -1,7 +1,8 @@
-"""Two panels as one."""
+"""Several panels as one."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,13 @@ from coherently.note_log import notes_unlogged
 from coherently.panel.canonical import is_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coherently.panel.panel import Panel
 
 OPTIONAL = ("lower", "upper", "time")
+QUOTED = r'"(?:[^"\\]|\\.)*"'
+"""A name or a value in quotes, in which nothing is looked for."""
 
 
 def joined(one: Panel, other: Panel) -> Panel:
@@ -69,3 +72,66 @@ def _agreed(one: Mapping[str, Any], other: Mapping[str, Any], what: str) -> dict
             both = f"{one[text]!r} in one panel and {other[text]!r} in the other"
             raise PanelError(f"the {what} of {text!r} is {both}: make them the same")
     return {**one, **other}
+
+
+def side_by_side(panels: Sequence[Panel]) -> Panel:
+    """All forecasts of several panels that are about different things, although they may use the same names.
+
+    Every variable gets the number of its panel after its name, so that no event of one panel is tied to another's.
+    Judges of the same name are the same person.
+
+    >>> from coherently.panel.panel import Panel
+    >>> spring = Panel.from_records([("Ann", "rain & wind", 0.2)], outcomes={"rain": True, "wind": True})
+    >>> autumn = Panel.from_records([("Ann", "rain", 0.6)], outcomes={"rain": False})
+    >>> both = side_by_side([spring, autumn])
+    >>> both.judges, both.written.text, both.written.outcome.tolist()
+    (('Ann',), ('"rain (1)" & "wind (1)"', '"rain (2)"'), [1, 0])
+    """
+    found = [_numbered(panel, number) for number, panel in enumerate(panels, 1)]
+    whole = found[0]
+    for each in found[1:]:
+        whole = joined(whole, each)
+    return whole
+
+
+def _numbered(panel: Panel, number: int) -> Panel:
+    """The panel with its number after the names of its variables."""
+    from coherently.panel.panel import Panel
+
+    plain = is_plain(panel)
+    texts = _texts(panel, plain=False)
+    names = _names(panel)
+    with notes_unlogged():
+        return Panel.from_records(
+            [
+                row | {"event": _renamed(quote_name(row["event"]) if plain else row["event"], names, number)}
+                for row in _records(panel, panel, plain=plain)
+            ],
+            laws=[_renamed(law, names, number) for law in panel.laws.statements()] or None,
+            outcomes={_renamed(text, names, number): bool(value) for text, value in _known(panel, texts)} or None,
+        )
+
+
+def _names(panel: Panel) -> set[str]:
+    """The names of the variables, those that are declared and those that are not."""
+    atoms = {int(atom) for choice in panel.events.declarations() for atom in choice.atoms}
+    return {*panel.events.declared, *(name for i, name in enumerate(panel.events.variables) if i not in atoms)}
+
+
+def _known(panel: Panel, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
+    pairs = zip(texts, panel.written.outcome.tolist(), strict=True)
+    return ((text, outcome) for text, outcome in pairs if outcome >= 0)
+
+
+def _renamed(text: str, names: set[str], number: int) -> str:
+    """A text of the event language with a number after each of some names, wherever they stand outside of others."""
+    written = {quote_name(name): name for name in names}
+    bare = [re.escape(word) for word in sorted(written, key=len, reverse=True) if not word.startswith('"')]
+    # A dot or a hyphen is part of a name only if more of it follows: "a->b" has the names a and b.
+    inside = rf"(?<!\w)(?<!\w[-.])(?:{'|'.join(bare)})(?!\w|[-.]\w)" if bare else r"(?!)"
+
+    def numbered(found: re.Match[str]) -> str:
+        name = written.get(found[0])
+        return found[0] if name is None else quote_name(f"{name} ({number})")
+
+    return re.sub(f"{QUOTED}|{inside}", numbered, text)

@@ -28,7 +28,7 @@ LARGEST_POINT = 220.0
 
 
 def adjustments(result: Result, count: int = 20, ax: Any = None) -> Any:
-    """Draw how far the most adjusted events moved, from the panel's mean (a circle) to the answer (a dot)."""
+    """Draw how far the `count` most adjusted events moved, from the panel's mean (a circle) to the answer (a dot)."""
     ax = _axes(ax)
     moved = largest_adjustments(result, count)
     row = np.arange(len(moved.event))
@@ -47,8 +47,9 @@ def adjustments(result: Result, count: int = 20, ax: Any = None) -> Any:
 def influence(table: Influence, kind: str = "judge", count: int = 20, ax: Any = None) -> Any:
     """Draw what each judge, event or law moves: one row each, one column per event, in points.
 
-    Red means that the number is higher without it. The `count` events and rows that move most are drawn; what nobody is
-    asked about then, or what is not known, is empty.
+    `table` is `result.influence()`; `kind` is "judge", "event" or "law". Red means that the number is higher without
+    it. The `count` events and rows that move most are drawn; what nobody is asked about then, or what is not known, is
+    empty.
 
     >>> import coherently as co
     >>> rows = [("Ann", "p", 0.3), ("Bob", "p", 0.4), ("Bob", "p & q", 0.45)]
@@ -93,7 +94,7 @@ def convergence(result: Result, ax: Any = None) -> Any:
 
 
 def fusion(run: NetworkRun, over: Literal["messages", "time", "bytes"] = "messages", ax: Any = None) -> Any:
-    """Draw how far a network's values are from the central answer, over messages, bytes or simulated seconds.
+    """Draw how far the values of a `run` are from the central answer, `over` messages, bytes or simulated time.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Eve", "p & q", 0.9), ("Bob", "q", 0.4)])
@@ -125,9 +126,10 @@ def calibration(
 ) -> Any:
     """Draw how often events came true, by what was forecast; the area of a point shows the number of forecasts.
 
-    With a panel there is one colour per judge: of those that are named, or of the first eight. Bars are intervals of
-    95%, as if the forecasts of a bin were independent; several judges on the same events are not, so that the bars of
-    all judges together are drawn only if they are asked for.
+    `scores` is what `co.score` or `co.calibration` gives, or a panel. With a panel there is one colour per judge: of
+    the `judges` that are named, or of the first eight. Bars (`intervals`) are intervals of 95%, as if the forecasts of
+    a bin were independent; several judges on the same events are not, so that the bars of all judges together are drawn
+    only if they are asked for.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "q", 0.1)], outcomes={"p": True, "q": False})
@@ -155,9 +157,10 @@ def calibration(
 
 
 def judges(tuned: Tuned, count: int = 30, ax: Any = None) -> Any:
-    """Draw how much the judges count who count most, 1 for a mean judge, with 95% intervals.
+    """Draw how much the `count` judges who count most do, 1 for a mean judge, with 95% intervals.
 
-    A judge whose line shows a fault is marked: timid or bold, and whether the judge says yes too readily or too rarely.
+    `tuned` is what `co.tune` gives. A judge whose line shows a fault is marked: timid or bold, and whether the judge
+    says yes too readily or too rarely.
 
     >>> import coherently as co
     >>> tuned = co.tune(co.simulate(judges=5, variables=40, compound=0, basic=20, seed=3))
@@ -195,6 +198,8 @@ def _draw_bins(ax: Any, bins: Calibration, colour: str, label: str | None, *, in
 
 def scores(found: Scores, rule: str = "brier", count: int = 30, ax: Any = None) -> Any:
     """Draw the score of each judge, the best first, with its interval where the scores have one (`confidence=0.95`).
+
+    `found` is what `co.score` gives, `rule` the name of one of its scores; the best `count` judges are drawn.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=5, variables=20, basic=15, compound=5, seed=1)

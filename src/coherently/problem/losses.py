@@ -126,7 +126,7 @@ class Log(Viewed):
     d(x, p) = x \ln\frac{x}{p} + (1-x) \ln\frac{1-x}{1-p}$$
 
     A certain forecast that fails would have an infinite loss, and no evidence would move it: `clipped` forecasts
-    lie in [clip, 1 - clip]. The other members do not clip.
+    lie in [`clip`, 1 - `clip`]. The other members do not clip.
 
     >>> loss = Log()
     >>> loss.gradient([0.2, 0.5]).round(6), loss.inverse([np.log(0.25), 0.0])

@@ -108,8 +108,8 @@ class Calibration(Tabled, Value):
 def calibration(panel: Panel, judge: str | None = None, *, result: Result | None = None, bins: int = 10) -> Calibration:
     """How often events came true, by what was forecast: of all judges, of one `judge`, or of a `result` in their place.
 
-    Intervals of the shares take the forecasts of a bin as independent; those of one judge usually nearly are, those of
-    many judges about the same events are not.
+    `bins` is the number of bins of equal width. Intervals of the shares take the forecasts of a bin as independent;
+    those of one judge usually nearly are, those of many judges about the same events are not.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=6, variables=40, basic=30, compound=0, seed=1)

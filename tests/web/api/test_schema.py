@@ -6,6 +6,7 @@ import httpx
 import jsonschema
 import pytest
 
+import coherently as co
 from tests.published import PREFIX, validator
 from tests.web.api import answer_schemas, api_checks
 from tests.web.api.service import API
@@ -30,7 +31,8 @@ CARRIERS = {
     "/compare": {"comparison"},
     "/tune": {"recipe", "tuned"},
     "/verify": {"verification"},
-    "/panels/{panel}/aggregations/{aggregation}/result": {"result"},
+    "/panels/{panel}/aggregations/{aggregation}/result": {"result", "recipe"},
+    "/panels/{panel}/aggregations/{aggregation}/influence": {"influence"},
     "/panels/{panel}/aggregations/{aggregation}/accuracy": {"scores", "tuned"},
 }
 """The routes whose answers hold records, and which."""
@@ -39,7 +41,7 @@ ROWS = [(f"J{j}", f"q{i}", ((i * 7 + j * 3) % 19 + 0.5) / 20) for i in range(32)
 
 @pytest.fixture(scope="module")
 def schema(service):
-    return httpx.get(f"{service.url}{API}/openapi.json").json()
+    return httpx.get(f"{service.url}{API}/openapi.json", timeout=120).json()
 
 
 def operations(schema):
@@ -113,8 +115,8 @@ def bodies(weather):
     outcome = {"event": weather.events["rain"], "outcome": True}
     assert weather.api.post(f"{weather.path}/outcomes", json=outcome).status_code == 201
     weather.close()
-    done = weather.aggregate()
-    for path in (f"{done}/result", f"{done}/accuracy"):
+    done = weather.aggregate(method=co.Recipe("linear").as_dict())
+    for path in (f"{done}/result", f"{done}/accuracy", f"{done}/influence"):
         yield "GET", path, weather.api.get(path)
 
 

@@ -459,7 +459,7 @@ def test_the_results_of_the_demo_verify(browser, panels):
     rows = [(row["judge"], row["event"], row["probability"]) for row in inputs["forecasts"]]
     assert co.verify(co.Panel.from_records(rows, laws=inputs["laws"], outcomes=inputs["outcomes"] or None), result)
     table = browser.client.get(f"{found}/accuracy.csv").text.splitlines()
-    assert table[0] == "who,brier"
+    assert table[0] == "who,per_answer,per_event"
     assert len(table) == 1 + 3 + 8
     assert browser.client.get(f"{found}/accuracy.json").json()["scores"][0]["who"] == "Panel, coherent"
     assert "co.score" in browser.client.get(f"{found}/accuracy.py").text

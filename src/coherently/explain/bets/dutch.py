@@ -489,7 +489,7 @@ def _verdict(
     late: bool,
 ) -> str:
     """Why there is no book; `known` is what is known of coherence, also where conditions are granted."""
-    what, proof = "quotes" if bets.quoted.any() else "forecasts", _proof(answers, search)
+    what, proof = _priced(bets), _proof(answers, search)
     if all(answer.coherent for answer in answers):
         if False in known:
             return (
@@ -507,6 +507,14 @@ def _verdict(
     late = late or search.late or any(answer.proof is Proof.TOO_LATE for answer in answers)
     remedy = "Raise the time limit for more." if late else f"What was tried: {proof}."
     return f"No sure profit was proved, and none was ruled out. {remedy}"
+
+
+def _priced(bets: Bets) -> str:
+    """What the bets are traded at, so that nobody takes the means of a panel for what its judges say."""
+    quoted = bool(bets.quoted.any())
+    if bets.source is not None:
+        return "means of the quotes" if quoted else "panel's means"
+    return "quotes" if quoted else "forecasts"
 
 
 def _distance_words(answers: Sequence[NearestPrices]) -> str:

@@ -154,7 +154,9 @@ class KernelFusion(_Networked):
 class LocalKernel(_Networked):
     """Kernel ridge regression by each sensor from the measurements of its neighbours, without fusion.
 
-    `field_` has what each sensor says of its own place.
+    `kernel` is "gaussian" or another kernel by name (with its width, if a pair), or a function of two arrays of places.
+    `penalty` is the weight of the function's squared norm, one number or one per sensor. `neighbours` is a distance, or
+    a list of neighbours per sensor. `field_` has what each sensor says of its own place.
 
     >>> X, y = [[0.0], [0.5], [1.0]], [0.0, 1.0, 0.2]
     >>> LocalKernel("gaussian", 0.1, neighbours=0.5).fit(X, y).field_.round(6).tolist()
@@ -180,7 +182,8 @@ class LocalKernel(_Networked):
 class CentralKernel(_Estimator):
     """Kernel ridge regression by a centre with all measurements.
 
-    The function f minimises `sum_i (f(x_i) - y_i)^2 + penalty |f|^2`.
+    The function f minimises `sum_i (f(x_i) - y_i)^2 + penalty |f|^2`. `kernel` is "gaussian" or a function of two
+    arrays of places. `penalty` is the weight of the squared norm.
 
     >>> X, y = [[0.0], [0.5], [1.0]], [0.0, 1.0, 0.2]
     >>> CentralKernel("gaussian", 0.1).fit(X, y).field_.round(6).tolist()

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 class FittedRival(Viewed):
     """A published rule that learns from outcomes, for `co.compare`: by its word, alone or followed by a method.
 
-    The words are karvetski, budescu-chen, satopaa, brier-platt and neyman-roughgarden; `co.literature()` has all of
-    them. What is scored was fitted on other events, which share no variable, law or cluster with it.
+    `word` is karvetski, budescu-chen, satopaa, brier-platt or neyman-roughgarden; `co.literature()` has all of them.
+    `then` is a method that makes what the rule gives coherent, such as `co.Exact()`. What is scored was fitted on other
+    events, which share no variable, law or cluster with it.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=8, variables=12, basic=6, compound=0, seed=1)

@@ -61,7 +61,7 @@ PARTITIONED = ("normalised", "power", "shin")
 class Pool(Viewed):
     r"""Averages each event as written on its own, p and ~p apart, by weight.
 
-    With weights that sum to 1 and log-odds $l(p) = \ln p/(1-p)$, the kinds are
+    With weights that sum to 1 and log-odds $l(p) = \ln p/(1-p)$, `kind` is one of these:
 
     - linear: the mean $m = \sum w p$;
     - log: $l^{-1}(\sum w\, l(p))$, the normalised geometric mean (Genest and Zidek 1986), but never nearer to 1/2 than

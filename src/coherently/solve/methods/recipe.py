@@ -148,12 +148,12 @@ CONSENSUS = {3: 0.5}
 class Recipe(Described):
     r"""Pools each event as written, recalibrates the pool, then makes it coherent.
 
-    The pool $q$ of the forecasts of an event (p and ~p apart) is `linear`, `trimmed`, `median` or `log`, as in
-    `co.Pool`, or `mixed`: the mean of the linear pool and of a bold one (the log pool, its log-odds times 1.2), whose
-    share is `log_share`. If that is None, it is the share of noise in what judges disagree about, as far as their
-    contradictions with themselves tell: noise makes a mean timid, other views do not. For log-odds
-    $l(q) = \ln q/(1-q)$, forecasts are clipped to [`clip`, 1 - `clip`], pools at most to [0.01, 0.99]. With a
-    the `exponent` and b the `shift`, the recalibrated number is
+    `pool` names the pool $q$ of the forecasts of an event (p and ~p apart): `linear`, `trimmed`, `median` or `log`, as
+    in `co.Pool`, or `mixed`: the mean of the linear pool and of a bold one (the log pool, its log-odds times 1.2),
+    whose share is `log_share`. If that is None, it is the share of noise in what judges disagree about, as far as their
+    contradictions with themselves tell: noise makes a mean timid, other views do not. For log-odds $l(q) = \ln
+    q/(1-q)$, forecasts are clipped to [`clip`, 1 - `clip`], pools at most to [0.01, 0.99]. With a the `exponent` and b
+    the `shift`, the recalibrated number is
 
     $$l^{-1}(a\, l(q) + b).$$
 

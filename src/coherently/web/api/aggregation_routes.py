@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
+from pydantic import StringConstraints
 
 from coherently.web.access.report_policy import report_policy
 from coherently.web.api.dependencies import (
@@ -20,14 +21,18 @@ from coherently.web.api.dependencies import (
     unknown_kind,
 )
 from coherently.web.operations import aggregation_operations as aggregations
-from coherently.web.operations import exports, imports
+from coherently.web.operations import exports, imports, known_scores, version_influence
 from coherently.web.shapes.aggregation_shapes import (
     AccuracyView,
     AggregationDraft,
     AggregationList,
     AggregationView,
     ComparisonView,
+    InfluenceView,
+    PanelScores,
+    PastWeights,
     ResultView,
+    TeamScores,
 )
 from coherently.web.shapes.panel_shapes import PanelView
 from coherently.web.shapes.shape import Title
@@ -37,6 +42,10 @@ ARCHIVE, CSV = "application/zip", "text/csv"
 VERSIONS, VERSION = "/panels/{panel}/aggregations", "/panels/{panel}/aggregations/{aggregation}"
 Ending = Literal["csv", "json", "py"]
 Other = Annotated[str | None, Query(alias="with", pattern="^a_[0-9A-Za-z]{1,40}$", description="The earlier version.")]
+Without = Annotated[
+    tuple[Annotated[str, StringConstraints(pattern="^[jql]_[0-9A-Za-z]{1,40}$")], ...],
+    Query(max_length=200, description="Judges, questions and laws to leave out together; each by itself if none."),
+]
 
 
 def _files(*kinds: str) -> dict[int | str, dict[str, Any]]:
@@ -87,6 +96,37 @@ def get_result(bench: Bench, caller: Facilitating, panel: PanelId, aggregation: 
 def get_accuracy(bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId) -> AccuracyView:
     """Say how good judges and aggregate were, as far as events are resolved."""
     return aggregations.get_accuracy(bench, caller, panel, aggregation)
+
+
+@router.get(f"{VERSION}/scores")
+def get_scores(bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId) -> PanelScores:
+    """Score a version and its judges with the outcomes that are known now, per answer and per event."""
+    return known_scores.get_scores(bench, caller, panel, aggregation)
+
+
+@router.get(f"{VERSION}/influence")
+def get_influence(
+    bench: Bench,
+    caller: Facilitating,
+    panel: PanelId,
+    aggregation: AggregationId,
+    calculator: Calculating,
+    without: Without = (),
+) -> InfluenceView:
+    """Show what each judge, question and law moves, or what some of them move together."""
+    return version_influence.get_influence(bench, caller, panel, aggregation, calls=calculator, without=without)
+
+
+@router.get("/panels/{panel}/past-weights")
+def get_past_weights(bench: Bench, caller: Facilitating, panel: PanelId) -> PastWeights:
+    """Show how much each judge would count by the outcomes of the account's other panels."""
+    return PastWeights(weights=known_scores.past_weights(bench, caller, panel))
+
+
+@router.get("/scores")
+def get_team_scores(bench: Bench, caller: Facilitating) -> TeamScores:
+    """Show the scores of the account's panels that have outcomes, and of their judges over all of them."""
+    return known_scores.team_scores(bench, caller)
 
 
 @router.get(f"{VERSION}/comparison")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
-from coherently.web.operations.stateless import plain, timed_method
+from coherently.web.operations.stateless import RECIPES, plain, timed_method
+from coherently.web.shapes.stateless_shapes import RecipeBody
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
     from coherently.report.dossier import Dossier
     from coherently.result import Result
+    from coherently.solve import Method
     from coherently.solve.budget import Signal
 
 CHECK_SECONDS = 10.0
@@ -35,7 +37,47 @@ def read_inputs(inputs: dict[str, Any]) -> Panel:
     from coherently.panel import Panel
 
     rows = [(row["judge"], row["event"], row["probability"]) for row in inputs["forecasts"]]
-    return Panel.from_records(rows, laws=inputs["laws"], outcomes=inputs["outcomes"] or None, labels=inputs["labels"])
+    known = {event: value for event, value in inputs["outcomes"].items() if value is not None}
+    return Panel.from_records(rows, laws=inputs["laws"], outcomes=known or None, labels=inputs["labels"])
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """How a version is made: the panel with the weights of its judges, and the method, given or learned.
+
+    `weights` are by judge, none if all count alike; `recipe` has the plain values of one that was given or learned, and
+    `sentence` says what was learned.
+    """
+
+    panel: Panel
+    method: Method
+    weights: dict[str, float]
+    recipe: dict[str, Any] | None = None
+    sentence: str = ""
+
+
+def choose(inputs: dict[str, Any], options: dict[str, Any], seconds: float, cancel: Signal) -> Chosen:
+    """Read the panel, weigh its judges and choose the method, as the options say."""
+    from coherently.judge_weights import HistoryWeights
+    from coherently.panel.joined_panels import side_by_side
+    from coherently.panel.weights import with_weights
+    from coherently.scoring import tune
+
+    panel, weights = read_inputs(inputs), dict(options.get("weights") or {})
+    learn, sentence, asked = options.get("learn", "nothing"), "", options["method"]
+    history = side_by_side([read_inputs(each) for each in inputs["past"]]) if learn != "nothing" else None
+    if learn == "weights" and history is not None:
+        weighting = HistoryWeights(history)
+        weights = dict(zip(panel.judges, weighting(panel).tolist(), strict=True))
+        sentence = f"Judges count {weighting.describe(panel)}."
+    if weights:
+        panel, _ = with_weights(panel, weights)
+    if learn == "recipe" and history is not None:
+        tuned = tune(panel, history=history, time_limit=seconds / RECIPES, cancel=cancel)
+        asked, sentence = plain(tuned.recipe.as_dict()), tuned.sentence
+    method = timed_method(asked if isinstance(asked, str) else RecipeBody.model_validate(asked), seconds)
+    recipe = None if isinstance(asked, str) else asked
+    return Chosen(panel, method, weights, recipe, sentence=sentence)
 
 
 def make(
@@ -53,10 +95,10 @@ def make(
     from coherently.result import aggregate
     from coherently.web.shapes.shape import now_text
 
-    panel = read_inputs(inputs)
-    method = timed_method(options["method"], seconds)
+    chosen = choose(inputs, options, seconds, cancel)
+    panel = chosen.panel
     result = aggregate(
-        panel, method, options["loss"], cancel=cancel, progress=lambda share: tell(0.8 * share, "Aggregating")
+        panel, chosen.method, options["loss"], cancel=cancel, progress=lambda share: tell(0.8 * share, "Aggregating")
     )
     if cancel.is_set():
         return None
@@ -66,7 +108,10 @@ def make(
         return None
     tell(0.9, "Writing the report")
     origin = Origin(made=now_text()[:16].replace("T", " ") + " UTC", panel_code=EXPORTED, title=options.get("title"))
-    return Made(_kept(dossier, result, inputs, write_dossier(dossier, origin)), _summary(dossier, result))
+    kept = _kept(dossier, result, inputs, write_dossier(dossier, origin))
+    own = {"weights": chosen.weights, "recipe": chosen.recipe, "learned": chosen.sentence}
+    said = {"weights": chosen.weights, "learned": chosen.sentence, "left_out": options.get("left_out", [])}
+    return Made(kept | own, _summary(dossier, result) | said)
 
 
 def _kept(dossier: Dossier, result: Result, inputs: dict[str, Any], page: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.privacy import privacy_of, refuse_private
+from coherently.web.operations.version_choices import chosen_options, leave_out, method_of, past_inputs
 from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.aggregation_shapes import (
     AccuracyView,
@@ -19,6 +20,8 @@ from coherently.web.shapes.aggregation_shapes import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.aggregation_shapes import AggregationDraft
@@ -35,7 +38,14 @@ def request_aggregation(
     own_panel(bench, caller, panel)
     limits = bench.settings.limits
     seconds = min(draft.time_limit or DEFAULT_SECONDS, limits.job_seconds)
-    inputs = panel_inputs(bench, panel, draft.as_of)
+    options = chosen_options(bench, panel, draft)
+    inputs = leave_out(bench, panel, panel_inputs(bench, panel, draft.as_of), options.pop("without"))
+    if draft.learn != "nothing":
+        inputs["past"] = past_inputs(bench, caller, panel, draft.past, inputs_of=panel_inputs)
+    if not inputs["forecasts"] and options["left_out"]:
+        raise RefusedError(
+            409, "no-answers", "Without all of these no answer is left.", where="body.without", remedy="Leave out less."
+        )
     if not inputs["forecasts"]:
         raise RefusedError(409, "no-answers", "Nobody has answered yet.", remedy="Aggregate once there are answers.")
 
@@ -43,7 +53,7 @@ def request_aggregation(
         _check_queue(bench, panel)
         record = bench.store.aggregations.request(
             panel,
-            {"method": draft.method, "loss": draft.loss},
+            options,
             {"seconds": seconds, "memory": limits.job_memory},
             draft.note,
             inputs,
@@ -130,13 +140,19 @@ def get_result(bench: Workbench, caller: AccountCaller, panel: str, aggregation:
     return ResultView(
         aggregation=view_aggregation(record),
         events=[EventResult(**row) for row in kept["events"]],
-        forecasts=inputs["forecasts"],
+        forecasts=_weighted(inputs["forecasts"], kept.get("weights") or {}),
         laws=inputs["laws"],
         outcomes=inputs["outcomes"],
         verified=kept["verified"],
         problems=kept["problems"],
+        recipe=kept.get("recipe"),
         result=kept["result"],
     )
+
+
+def _weighted(rows: list[dict[str, Any]], weights: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Forecasts with their weights, if judges count differently."""
+    return [row | {"weight": weights.get(row["judge"], 1.0)} for row in rows] if weights else rows
 
 
 def get_report(bench: Workbench, caller: AccountCaller, panel: str, aggregation: str) -> str:
@@ -183,8 +199,11 @@ def view_aggregation(record: AggregationRecord) -> AggregationView:
     """A version as it is answered."""
     return AggregationView.of(
         record,
-        method=record.options.get("method", "auto"),
+        method=method_of(record.options),
         loss=record.options.get("loss", "brier"),
+        learn=record.options.get("learn", "nothing"),
+        weights=(record.summary or {}).get("weights") or record.options.get("weights", {}),
+        left_out=record.options.get("left_out", []),
         requested=record.requested_at,
         finished=record.ended_at,
         error=record.error or None,

@@ -10,6 +10,7 @@ from coherently.errors import CoherentlyError
 from coherently.explain.judge_sheet import AnswerState
 from coherently.web.operations.discussions import Talk, given_reasons
 from coherently.web.operations.doubted_laws import blamed_law
+from coherently.web.operations.known_scores import answers_of, averages_of, judge_scores, known_score
 from coherently.web.operations.questions import as_setting
 from coherently.web.operations.sheets import ask_feedback, standing
 from coherently.web.refusals import RefusedError
@@ -195,33 +196,22 @@ def _own_score(
 
 def _score(resolved: Panel, judge: str, made: Mapping[str, float], ids: Mapping[str, str]) -> OwnScore | None:
     """Scores per answer, so that a number counts as often as its question was answered; `ids` are by text."""
-    texts, outcomes = resolved.written.text, resolved.written.outcome.tolist()
-    columns = (resolved.judge_index.tolist(), resolved.event_index.tolist(), resolved.probability.tolist())
-    rows = [(resolved.judges[person], event, value) for person, event, value in zip(*columns, strict=True)]
-    known = [row for row in rows if outcomes[row[1]] in (0, 1) and texts[row[1]] in made]
-    if not known:
+    answers = [each for each in answers_of(resolved) if each[1] in made]
+    panel, average = known_score("", answers, made), known_score("", answers, averages_of(answers))
+    if panel is None or average is None:
         return None
-    given: dict[int, list[float]] = {}
-    people: dict[str, list[float]] = {}
-    for person, event, value in known:
-        given.setdefault(event, []).append(value)
-        people.setdefault(person, []).append((value - outcomes[event]) ** 2)
-    own = {event: (value - outcomes[event]) ** 2 for person, event, value in known if person == judge}
-    mine = [event for person, event, _ in rows if person == judge]
+    own = {event: (value - outcome) ** 2 for person, event, value, outcome in answers if person == judge}
+    columns = (resolved.judge_index.tolist(), resolved.event_index.tolist())
+    mine = [event for person, event in zip(*columns, strict=True) if resolved.judges[person] == judge]
     order = sorted(own, key=lambda event: own[event])
     return OwnScore(
         known=len(own),
         answered=len(mine),
-        called_off=sum(outcomes[event] == CALLED_OFF for event in mine),
+        called_off=sum(int(resolved.written.outcome[event]) == CALLED_OFF for event in mine),
         own=mean(own.values()) if own else None,
-        panel=_per_answer(given, {event: made[texts[event]] for event in given}, outcomes),
-        average=_per_answer(given, {event: mean(values) for event, values in given.items()}, outcomes),
-        judges=mean(mean(values) for values in people.values()),
-        worst=[ids[texts[event]] for event in reversed(order[1:][-TOLD:])],
-        best=[ids[texts[event]] for event in order[:1]],
+        panel=panel.per_answer,
+        average=average.per_answer,
+        judges=mean(each.per_answer for each in judge_scores(answers)),
+        worst=[ids[event] for event in reversed(order[1:][-TOLD:])],
+        best=[ids[event] for event in order[:1]],
     )
-
-
-def _per_answer(given: Mapping[int, list[float]], value: Mapping[int, float], outcomes: Sequence[int]) -> float:
-    total = sum(len(values) * (value[event] - outcomes[event]) ** 2 for event, values in given.items())
-    return float(total / sum(map(len, given.values())))

@@ -43,7 +43,7 @@ def export_result(bench: Workbench, caller: AccountCaller, panel: str, aggregati
     if ending == "json":
         return as_json({"forecasts": rows})
     inputs = {"forecasts": found.forecasts, "laws": found.laws, "outcomes": found.outcomes}
-    return as_python(inputs, found.aggregation.method, found.aggregation.loss)
+    return as_python(inputs, found.recipe or found.aggregation.method, found.aggregation.loss)
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
@@ -69,11 +69,11 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
 
 
-def as_python(inputs: Mapping[str, Any], method: str = "auto", loss: str = "brier") -> str:
-    """A script that makes the same aggregate with the library."""
-    rows = "\n".join(
-        f"    ({row['judge']!r}, {row['event']!r}, {row['probability']!r})," for row in inputs["forecasts"]
-    )
+def as_python(inputs: Mapping[str, Any], method: str | Mapping[str, Any] = "auto", loss: str = "brier") -> str:
+    """A script that makes the same aggregate with the library; `method` is a word or the values of a recipe."""
+    columns = [("judge", "event", "probability", "weight")[: len(row)] for row in inputs["forecasts"][:1]]
+    rows = "\n".join(f"    ({', '.join(repr(row[name]) for name in columns[0])})," for row in inputs["forecasts"])
+    chosen = repr(method) if isinstance(method, str) else f"co.Recipe.from_dict({method!r})"
     laws = "\n".join(f"    {law!r}," for law in inputs["laws"])
     return f"""import coherently as co
 
@@ -84,7 +84,7 @@ laws = [
 {laws}
 ]
 panel = co.Panel.from_records(forecasts, laws=laws, outcomes={inputs["outcomes"]!r})
-result = co.aggregate(panel, {method!r}, {loss!r})
+result = co.aggregate(panel, {chosen}, {loss!r})
 print(result.frame())
 print(co.verify(panel, result))
 """

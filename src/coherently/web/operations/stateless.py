@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coherently.errors import Where
     from coherently.panel import Panel
     from coherently.result import Result
-    from coherently.solve import Method
+    from coherently.solve import Method, Recipe
     from coherently.web.shapes.stateless_shapes import (
         AggregateDraft,
         BoundsDraft,
@@ -76,13 +76,13 @@ def check_forecasts(draft: CheckDraft, seconds: float) -> CheckAnswer:
 
 def aggregate_forecasts(draft: AggregateDraft, seconds: float) -> AggregateAnswer:
     """The coherent forecasts, verified."""
-    return answered(_aggregated(draft, seconds))
+    return answered(aggregated(draft, seconds))
 
 
 def bound_events(draft: BoundsDraft, seconds: float) -> BoundsAnswer:
     """What the coherent forecasts imply for events; forecasts and events share the time."""
     share = _seconds(draft.time_limit, seconds) / (1 + len(draft.events))
-    result = _aggregated(draft, share)
+    result = aggregated(draft, share)
     found = []
     with in_body():
         for event in draft.events:
@@ -95,7 +95,7 @@ def bound_events(draft: BoundsDraft, seconds: float) -> BoundsAnswer:
 def find_influence(draft: InfluenceDraft, seconds: float) -> InfluenceAnswer:
     """What each judge, question and law moves, or some of them together; forecasts and leaving out share the time."""
     share = 0.5 * _seconds(draft.time_limit, seconds)
-    result = _aggregated(draft, share, draft.labels)
+    result = aggregated(draft, share, draft.labels)
     with in_body():
         found = result.influence(draft.largest, without=draft.without, time_limit=share)
     return InfluenceAnswer(sentences=list(found.sentences), influence=plain(found.as_dict()))
@@ -104,7 +104,7 @@ def find_influence(draft: InfluenceDraft, seconds: float) -> InfluenceAnswer:
 def explain_event(draft: WhyDraft, seconds: float) -> WhyAnswer:
     """Why one event has its probability."""
     share = 0.5 * _seconds(draft.time_limit, seconds)
-    result = _aggregated(draft, share, draft.labels)
+    result = aggregated(draft, share, draft.labels)
     with in_body():
         found = result.why(draft.event, draft.largest, time_limit=share)
     return WhyAnswer(sentences=list(found.sentences), why=plain(found.as_dict()))
@@ -178,12 +178,18 @@ def verify_result(draft: VerifyDraft, _: float) -> VerifyAnswer:
 
 def timed_method(asked: str | RecipeBody, seconds: float, **options: object) -> Method:
     """The method that a word or a recipe stands for, with options, and with a time limit where it has one."""
-    from coherently.solve import Recipe
     from coherently.solve.registry import choose, takes
 
-    method = choose(asked) if isinstance(asked, str) else Recipe.from_dict(_recipe(asked))
+    method = choose(asked) if isinstance(asked, str) else recipe_of(asked)
     limit = seconds if takes(method, "time_limit") else None
     return choose(method, time_limit=limit, **options)
+
+
+def recipe_of(body: RecipeBody) -> Recipe:
+    """The recipe that a body describes."""
+    from coherently.solve import Recipe
+
+    return Recipe.from_dict(_recipe(body))
 
 
 def _recipe(body: RecipeBody) -> dict[str, Any]:
@@ -193,7 +199,8 @@ def _recipe(body: RecipeBody) -> dict[str, Any]:
     return head | body.model_dump(exclude_unset=True, exclude={"then"}) | {"then": then}
 
 
-def _aggregated(draft: AggregateDraft, seconds: float, labels: Mapping[str, str] | None = None) -> Result:
+def aggregated(draft: AggregateDraft, seconds: float, labels: Mapping[str, str] | None = None) -> Result:
+    """The result of a draft."""
     from coherently.result import aggregate
 
     with in_body():

@@ -11,12 +11,14 @@ from coherently.web.pages.facilitator import (
     board_page,
     discussion_page,
     import_page,
+    influence_page,
     law_forms,
     login_page,
     people_page,
     question_page,
     result_forms,
     result_page,
+    score_page,
     sheet_preview,
     start_page,
 )
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 PANEL = "/panels/{panel}"
 SHOWN: dict[str, Callable[[Visit], Response]] = {
     "/": start_page.show_start,
+    "/scores": score_page.show_scores,
     PANEL: start_page.open_panel,
     f"{PANEL}/questions": question_page.show_questions,
     f"{PANEL}/preview": sheet_preview.preview,
@@ -44,6 +47,9 @@ SHOWN: dict[str, Callable[[Visit], Response]] = {
     f"{PANEL}/results": result_page.show_results,
     f"{PANEL}/people": people_page.show_people,
     f"{PANEL}/deadline.ics": people_page.calendar,
+    f"{PANEL}/aggregations/{{aggregation}}/recipe.json": result_forms.recipe,
+    f"{PANEL}/influence": influence_page.show_influence,
+    f"{PANEL}/aggregations/{{aggregation}}/influence.{{ending}}": influence_page.influence_file,
     f"{PANEL}/aggregations/{{aggregation}}/certificate.json": result_forms.certificate,
     f"{PANEL}/aggregations/{{aggregation}}/accuracy.{{ending}}": result_forms.accuracy,
 }

@@ -81,6 +81,11 @@ class Visit:
         given = self.asked(name)
         return given if re.fullmatch(rf"{letter}_[0-9A-Za-z]{{1,40}}", given) else ""
 
+    def asked_all(self, name: str, letters: str) -> list[str]:
+        """All ids of some kinds, by their letters, that the address has under a name."""
+        given = self.request.query_params.getlist(name)
+        return [each for each in given if re.fullmatch(rf"[{letters}]_[0-9A-Za-z]{{1,40}}", each)]
+
     def show(self, template: str, /, status: int = 200, **values: Any) -> Response:
         """Answer with a page."""
         values.setdefault("note", self.notice())

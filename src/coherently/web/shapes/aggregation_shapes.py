@@ -7,27 +7,56 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from coherently.web import sizes
-from coherently.web.shapes.carried_records import KeptResult, KeptScores, KeptTuned
+from coherently.web.shapes.carried_records import InfluenceBody, KeptRecipe, KeptResult, KeptScores, KeptTuned
 from coherently.web.shapes.shape import Id, Moment, Note, Shape, Time, example
-from coherently.web.shapes.words import LossWord, MethodWord
+from coherently.web.shapes.stateless_shapes import MethodBody, Weight
+from coherently.web.shapes.words import LossWord
 
+Learned = Literal["nothing", "recipe", "weights"]
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
 class AggregationDraft(Shape):
     """How to aggregate the last answers of the judges, or those at an earlier time."""
 
-    model_config = example(method="auto", loss="brier", as_of=None, time_limit=60.0, note="Before the discussion")
+    model_config = example(
+        method="auto",
+        loss="brier",
+        weights={"j_7hTq1Wc5Rn8d": 2.0},
+        without=["j_8hTq1Wc5Rn8e"],
+        as_of=None,
+        time_limit=60.0,
+        note="Before the discussion",
+    )
 
-    method: MethodWord = "auto"
+    method: MethodBody = "auto"
     loss: LossWord = "brier"
+    weights: Annotated[dict[Id, Weight], Field(max_length=sizes.ROWS)] = Field(
+        default_factory=dict,
+        description="How much each judge counts, by id; others count 1, and 0 leaves a judge out.",
+    )
+    without: Annotated[list[Id], Field(max_length=sizes.ROWS)] = Field(
+        default_factory=list, description="Judges, questions and laws to leave out, by id."
+    )
+    learn: Learned = Field(
+        default="nothing",
+        description="What to learn from past panels that have outcomes: a recipe, in place of the method, or how much "
+        "each judge counts.",
+    )
+    past: Annotated[list[Id], Field(max_length=sizes.EVENTS_OF_QUESTION)] = Field(
+        default_factory=list,
+        description="The panels to learn from; all other panels of the account that have outcomes if none are named.",
+    )
     as_of: Moment | None = None
     time_limit: Annotated[float, Field(gt=0, le=sizes.SECONDS)] | None = None
     note: Note = ""
 
 
 class AggregationView(Shape):
-    """An aggregation: how far it is, and what it found once it is done."""
+    """An aggregation: how far it is, and what it found once it is done.
+
+    `weights` are by the names of judges; who is not among them counts 1. `left_out` names judges, questions and laws.
+    """
 
     id: Id
     version: int
@@ -36,6 +65,9 @@ class AggregationView(Shape):
     progress_text: str
     method: str
     loss: str
+    learn: Learned
+    weights: dict[str, float]
+    left_out: list[str]
     as_of: Time
     note: str
     requested: Time
@@ -65,7 +97,8 @@ class ResultView(Shape):
     """A whole result with what it is made from.
 
     In Python, `panel = co.Panel.from_records(forecasts, laws=laws, outcomes=outcomes)` and
-    `result = co.Result.from_json(json.dumps(result))` give what `co.verify(panel, result)` checks.
+    `result = co.Result.from_json(json.dumps(result))` give what `co.verify(panel, result)` checks. A forecast has a
+    weight if judges count differently; `recipe` is the one that was given or learned.
     """
 
     aggregation: AggregationView
@@ -75,6 +108,7 @@ class ResultView(Shape):
     outcomes: dict[str, Any]
     verified: bool
     problems: list[str]
+    recipe: KeptRecipe | None
     result: KeptResult
 
 
@@ -93,6 +127,102 @@ class ComparisonView(Shape):
     before: AggregationView
     after: AggregationView
     events: list[ComparedEvent]
+
+
+class LeftOutView(Shape):
+    """A judge, a question or a law that is left out, and by how much each event moves then.
+
+    `change` is the probability without it minus the one with it, null where nobody is asked then; `exact` is whether
+    it was computed, not estimated.
+    """
+
+    kind: Literal["judge", "question", "law"]
+    id: Id | None
+    name: str
+    exact: bool
+    change: list[float | None]
+
+
+class InfluenceView(Shape):
+    """What each judge, question and law moves in a version, those that move most first among each.
+
+    With something to leave out (`without`), `left_out` has one row for all of it together.
+    """
+
+    aggregation: AggregationView
+    events: list[str]
+    probability: list[float | None]
+    raw: list[float | None]
+    without: list[str]
+    left_out: list[LeftOutView]
+    sentences: list[str]
+    note: str | None
+    influence: InfluenceBody
+
+
+class KnownScore(Shape):
+    """Mean Brier scores once outcomes are known: lower is better.
+
+    `per_answer` counts an event as often as it was answered, which is what a coherent aggregate promises not to worsen;
+    `per_event` counts each event once. Both are the same for a single judge.
+    """
+
+    name: str
+    per_answer: float
+    per_event: float
+    known: int
+
+
+class PanelScores(Shape):
+    """How good a panel was: its coherent version, the plain average, and its judges."""
+
+    panel: Id
+    title: str
+    version: int
+    coherent: KnownScore
+    average: KnownScore
+    judges: list[KnownScore]
+
+
+class CalibrationStep(Shape):
+    """Answers of about the same number: their mean, how many of them came true, and how many there are."""
+
+    said: float
+    came_true: float
+    count: int
+
+
+class JudgeRecordView(Shape):
+    """A judge, by name, over all panels that have outcomes."""
+
+    name: str
+    panels: int
+    known: int
+    brier: float
+    calibration: list[CalibrationStep]
+
+
+class JudgeHistory(Shape):
+    """How much a judge would count by past scores: known answers, their mean Brier score, and the weight."""
+
+    judge: Id
+    name: str
+    known: int
+    brier: float | None
+    weight: float
+
+
+class PastWeights(Shape):
+    """The weights that past panels teach, the greatest first; none while no past panel has outcomes."""
+
+    weights: list[JudgeHistory]
+
+
+class TeamScores(Shape):
+    """The scores of an account's panels and, over all of them, of its judges, the best first."""
+
+    panels: list[PanelScores]
+    judges: list[JudgeRecordView]
 
 
 class AccuracyView(Shape):

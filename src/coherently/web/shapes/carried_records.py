@@ -41,6 +41,7 @@ VerificationBody = Annotated[dict[str, Any], CarriedRecord("verification")]
 KeptResult = Annotated[dict[str, Any], CarriedRecord("result", kept=True)]
 KeptScores = Annotated[dict[str, Any], CarriedRecord("scores", kept=True)]
 KeptTuned = Annotated[dict[str, Any], CarriedRecord("tuned", kept=True)]
+KeptRecipe = Annotated[dict[str, Any], CarriedRecord("recipe", kept=True)]
 
 
 def with_records(schema: dict[str, Any]) -> dict[str, Any]:

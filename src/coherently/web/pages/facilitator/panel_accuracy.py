@@ -5,15 +5,25 @@ from __future__ import annotations
 import json
 import math
 from functools import lru_cache
+from statistics import mean
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
 from coherently.web.catalogue import plain
+from coherently.web.operations.known_scores import (
+    answers_of,
+    averages_of,
+    judge_scores,
+    known_score,
+    resolved_panel,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coherently.panel import Panel
-    from coherently.web.shapes.aggregation_shapes import ResultView
+    from coherently.web.shapes.aggregation_shapes import KnownScore, ResultView
 
 LARGEST = 2_000
 """Maximum number of forecasts for which other recipes are tried while the page waits."""
@@ -21,6 +31,8 @@ SECONDS = 1.0
 """Time limit of each recipe, in seconds."""
 BOLDER = 1.5
 """The exponent of the recipe that makes log odds bolder."""
+EVEN = 5e-4
+"""Scores that differ by less look the same."""
 CALLED_OFF = -2
 """The outcome of a conditional whose condition did not come true."""
 
@@ -36,54 +48,56 @@ def accuracy_of(found: ResultView, outcomes: dict[str, Any]) -> SimpleNamespace 
     if scores is None or found.result.get("coherence") != "none":
         return scores
     first, *others = scores.panel
-    pooled = SimpleNamespace(kind=first.kind, name=plain("accuracy.pooled"), score=first.score)
+    pooled = SimpleNamespace(**vars(first) | {"name": plain("accuracy.pooled")})
     return SimpleNamespace(**{**vars(scores), "panel": [pooled, *others]})
 
 
 @lru_cache(maxsize=32)
 def _accuracy(rows: str, laws: str, outcomes: str, after: str) -> SimpleNamespace | None:
-    from coherently.panel import Panel
-    from coherently.scoring import score
-
-    try:
-        given = [tuple(row) for row in json.loads(rows)]
-        panel = Panel.from_records(given, laws=json.loads(laws), outcomes=json.loads(outcomes))
-    except CoherentlyError:
+    given = [dict(zip(("judge", "event", "probability"), row, strict=True)) for row in json.loads(rows)]
+    resolved = resolved_panel(given, json.loads(laws), json.loads(outcomes))
+    if resolved is None:
         return None
-    values = json.loads(after)
-    coherent = _brier(panel, [values.get(text) for text in panel.written.text])
-    if coherent is None:
+    made = {event: value for event, value in json.loads(after).items() if value is not None}
+    answers = [each for each in answers_of(resolved) if each[1] in made]
+    coherent, average = known_score("coherent", answers, made), known_score("average", answers, averages_of(answers))
+    if coherent is None or average is None:
         return None
-    scores = score(panel).as_dict()
-    judges = [each for each in scores["judges"] if each["scored"]]
-    recipes = _recipes(panel) if len(panel) <= LARGEST else []
-    average = next((each.score for each in recipes if each.key == "linear"), None)
-    if average is None:
-        average = _brier(panel, _averages(panel))
-    return _view(
-        coherent, average or coherent, judges, recipes, called_off=int((panel.written.outcome == CALLED_OFF).sum())
-    )
+    recipes = _recipes(resolved, answers) if len(resolved) <= LARGEST else []
+    called_off = int((resolved.written.outcome == CALLED_OFF).sum())
+    return _view(coherent, average, judge_scores(answers), recipes, called_off=called_off)
 
 
 def _view(
-    coherent: float, average: float, judges: list[dict[str, Any]], recipes: list[SimpleNamespace], called_off: int
+    coherent: KnownScore,
+    average: KnownScore,
+    judges: list[KnownScore],
+    recipes: list[SimpleNamespace],
+    called_off: int,
 ) -> SimpleNamespace:
-    mean = sum(each["brier"] for each in judges) / len(judges)
-    top = [("coherent", coherent), ("average", average), ("judges", mean)]
-    people = sorted((each["brier"], each["judge"]) for each in judges)
-    every = [value for _, value in top] + [value for value, _ in people]
+    usual = {name: mean(getattr(each, name) for each in judges) for name in ("per_answer", "per_event")}
+    top = [_row("coherent", coherent), _row("average", average)]
+    top.append(SimpleNamespace(kind="judges", score=usual["per_answer"], per_event=usual["per_event"]))
+    panel = [SimpleNamespace(**vars(each), name=plain(f"accuracy.{each.kind}")) for each in top]
+    people = [SimpleNamespace(**vars(_row("judge", each)), name=each.name) for each in judges]
+    every = [each.score for each in (*panel, *people)]
     low, high = max(0.0, 0.9 * min(every)), min(1.0, 1.1 * max(every) + 0.01)
     others = [each for each in recipes if each.key not in ("auto", "linear")]
     return SimpleNamespace(
-        panel=[SimpleNamespace(kind=kind, name=plain(f"accuracy.{kind}"), score=value) for kind, value in top],
-        judges=[SimpleNamespace(kind="judge", name=name, score=value) for value, name in people],
+        panel=panel,
+        judges=people,
         low=low,
         high=high,
         axis=axis(low, high),
         called_off=called_off,
+        worse=coherent.per_answer > average.per_answer + EVEN,
         recipes=recipes,
         best=min(others, key=lambda each: each.score) if others else None,
     )
+
+
+def _row(kind: str, found: KnownScore) -> SimpleNamespace:
+    return SimpleNamespace(kind=kind, score=found.per_answer, per_event=found.per_event)
 
 
 def axis(low: float, high: float) -> list[tuple[str, float]]:
@@ -98,25 +112,8 @@ def axis(low: float, high: float) -> list[tuple[str, float]]:
     return [(f"{step * place:.2f}", round(step * place, 2)) for place in range(first, last + 1)]
 
 
-def _brier(panel: Panel, values: list[float | None]) -> float | None:
-    """The mean Brier score of one number for each event as written, over the events that are resolved."""
-    pairs = [
-        (value, float(outcome))
-        for value, outcome in zip(values, panel.written.outcome.tolist(), strict=True)
-        if outcome >= 0 and value is not None
-    ]
-    return sum((value - outcome) ** 2 for value, outcome in pairs) / len(pairs) if pairs else None
-
-
-def _averages(panel: Panel) -> list[float | None]:
-    sums: dict[int, list[float]] = {}
-    for event, value in zip(panel.event_index.tolist(), panel.probability.tolist(), strict=True):
-        sums.setdefault(event, []).append(value)
-    return [sum(sums[event]) / len(sums[event]) if event in sums else None for event in range(len(panel.written))]
-
-
-def _recipes(panel: Panel) -> list[SimpleNamespace]:
-    """The recipes that took part, by their scores."""
+def _recipes(panel: Panel, answers: Sequence[tuple[str, str, float, int]]) -> list[SimpleNamespace]:
+    """The recipes that took part, by their scores per answer."""
     from coherently.result import aggregate
     from coherently.solve.methods.exact import Exact
     from coherently.solve.methods.recipe import Recipe
@@ -132,9 +129,12 @@ def _recipes(panel: Panel) -> list[SimpleNamespace]:
     found = []
     for key, method in tried.items():
         try:
-            value = _brier(panel, [float(each) for each in aggregate(panel, method).columns()["probability"]])
+            columns = aggregate(panel, method).columns()
         except CoherentlyError:
             continue
-        if value is not None:
-            found.append(SimpleNamespace(key=key, name=plain(f"recipe.{key}"), score=value, used=key == "auto"))
+        made = {event: float(value) for event, value in zip(columns["event"], columns["probability"], strict=True)}
+        score = known_score(key, answers, made)
+        if score is not None:
+            named = {"name": plain(f"recipe.{key}"), "score": score.per_answer}
+            found.append(SimpleNamespace(key=key, used=key == "auto", **named))
     return sorted(found, key=lambda each: each.score)

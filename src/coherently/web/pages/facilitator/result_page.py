@@ -16,10 +16,11 @@ from coherently.web.operations import panel_operations as panels
 from coherently.web.operations import questions
 from coherently.web.operations.privacy import has_private, is_private
 from coherently.web.operations.sheets import ask_feedback
+from coherently.web.operations.version_choices import past_panels
 from coherently.web.pages.facilitator.panel_accuracy import accuracy_of
 from coherently.web.pages.facilitator.shown_result import shown_result
 from coherently.web.pages.facilitator.titles import name_events
-from coherently.web.pages.facilitator.version_list import compared, describe
+from coherently.web.pages.facilitator.version_list import METHODS, choices_words, compared, describe
 from coherently.web.pages.formats import change, percent
 from coherently.web.refusals import not_found
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from coherently.web.shapes.aggregation_shapes import AggregationView, ResultView
     from coherently.web.shapes.panel_shapes import QuestionView
 
-METHODS = ("auto", "linear")
-"""The methods that the page offers; the API has all of them."""
 WORDS = {1: "yes", 0: "no", -2: "off"}
 """How an event of a panel came out: a conditional whose condition did not come true is called off."""
 MOST = 4
@@ -46,8 +45,8 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
     """The page, of the newest version or of the one that is asked for."""
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     found = panels.get_panel(bench, caller, panel)
-    listed = questions.list_questions(bench, caller, panel).questions
-    events = name_events(listed)
+    asked = questions.list_questions(bench, caller, panel).questions
+    events = name_events(asked)
     known = {each.event: each.outcome for each in answers.list_outcomes(bench, caller, panel).outcomes}
     versions = aggregations.list_aggregations(bench, caller, panel).aggregations
     current = chosen(versions, visit.asked("version"))
@@ -72,11 +71,14 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
         reasons=contradicted(bench, panel, rows, result.laws) if result else (),
         coherence=(current.summary or {}).get("coherence", "none") if current else "none",
         accuracy=accuracy,
-        outcomes=outcome_rows(listed, events, known, rows),
+        outcomes=outcome_rows(asked, events, known, rows),
         outcomes_open=visit.asked("outcomes") == "1",
         answered=answers.is_answered(bench, caller, panel),
         private=has_private(bench, panel),
         methods=METHODS,
+        learnable=bool(past_panels(bench, caller, panel)),
+        learned=(current.summary or {}).get("learned", "") if current else "",
+        recipe=result is not None and result.recipe is not None,
     )
 
 
@@ -201,7 +203,7 @@ def lead_of(current: AggregationView | None, rows: Sequence[SimpleNamespace]) ->
         events=plain("events.count", count=summary["events"]),
         averages=averages_words(current, rows),
         resolved=tail,
-    )
+    ) + "".join(f" {each}" for each in choices_words(current))
 
 
 def averages_words(current: AggregationView, rows: Sequence[SimpleNamespace]) -> str:

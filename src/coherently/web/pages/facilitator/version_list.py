@@ -10,7 +10,7 @@ from coherently.web.catalogue import plain
 from coherently.web.operations.aggregation_operations import compare_versions, get_result
 from coherently.web.pages.facilitator.shown_result import shown_result
 from coherently.web.pages.facilitator.titles import capital
-from coherently.web.pages.formats import GAP, change, percent
+from coherently.web.pages.formats import GAP, change, listed, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from coherently.web.pages.visits import Visit
     from coherently.web.shapes.aggregation_shapes import AggregationView
 
+METHODS = ("auto", "linear", "median", "log", "recipe")
+"""The methods that the page offers; the API has all of them."""
+SAID = (*METHODS, "learned")
+"""Methods that have words of their own."""
 EXPLAINED = 8
 """How many of the newest versions say what moved."""
 MOVES = 2
@@ -52,7 +56,7 @@ def _words(
         return plain("version.cancelled" if version.status == "cancelled" else "version.running")
     judges = plain("judges.count", count=(version.summary or {}).get("judges", 0))
     said = f"{capital(version.note.rstrip('.'))}. " if version.note else ""
-    first = said + plain("version.judges", judges=judges)
+    first = " ".join([said + plain("version.judges", judges=judges), *choices_words(version)])
     if old is None:
         return first
     rows = [row for row in _changes(visit, panel, old.id, version.id) if row.moved]
@@ -66,6 +70,22 @@ def _words(
         for row in sorted(rows, key=lambda row: -abs(row.after - row.before))[:MOVES]
     ]
     return first + (f" {'; '.join(told)}." if told else "")
+
+
+def choices_words(version: AggregationView) -> list[str]:
+    """Who and what was left out of a version, and how judges were weighted, in sentences."""
+    words = []
+    if version.left_out:
+        words.append(plain("version.left_out", names=listed(version.left_out)))
+    if version.learn == "weights":
+        words.append(plain("version.weights.past"))
+    elif version.weights:
+        told = [f"{name} {weight:g}" for name, weight in version.weights.items() if weight != 1.0]
+        words.append(plain("version.weights", weights=listed(told)))
+    if version.method not in ("auto", "exact"):
+        key = "learned" if version.learn == "recipe" else version.method
+        words.append(plain("version.method", method=plain(f"method.{key}") if key in SAID else key))
+    return words
 
 
 def _changes(visit: Visit, panel: str, before: str, after: str) -> list[SimpleNamespace]:

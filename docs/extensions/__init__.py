@@ -1,0 +1,1 @@
+"""What the documentation site does beyond Sphinx."""
