@@ -19,6 +19,14 @@ def rest(seconds, _number):
     return "rested"
 
 
+def toil(seconds, _number):
+    """Use the processor."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+    return "toiled"
+
+
 def refuse(words):
     raise CoherentlyError(words)
 

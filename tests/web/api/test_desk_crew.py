@@ -45,7 +45,7 @@ def test_what_is_unfinished_is_not_kept(crew):
 def test_slow_work_does_not_keep_others_waiting(crew):
     """Two sheets take all processes for a minute; a third person is answered all the same, long before they are."""
     hogs = [
-        threading.Thread(target=crew.ask, args=(name, PATIENCE, desk_work.rest, 50.0, name)) for name in ("Bob", "Cid")
+        threading.Thread(target=crew.ask, args=(name, PATIENCE, desk_work.toil, 50.0, name)) for name in ("Bob", "Cid")
     ]
     begun = time.monotonic()
     for hog in hogs:
@@ -61,7 +61,7 @@ def test_slow_work_does_not_keep_others_waiting(crew):
 def test_too_much_slow_work_is_ended(crew):
     hogs = []
     for number in range(6):
-        asked = (f"hog {number}", PATIENCE, desk_work.rest, 50.0, number)
+        asked = (f"hog {number}", PATIENCE, desk_work.toil, 50.0, number)
         hogs.append(threading.Thread(target=crew.ask, args=asked))
         hogs[-1].start()
     assert crew.ask("Ann", 45.0, desk_work.double, 4) == 8

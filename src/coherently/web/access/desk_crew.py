@@ -14,6 +14,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from coherently.explain.fit.recent_values import Lately
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 Found = TypeVar("Found")
+LOOK = 0.1
+"""Seconds between two looks at the processes."""
 SLOW = 0.5
-"""Seconds after which work steps back: another process takes its place among those that answer quickly."""
+"""Seconds of the processor after which work steps back: another process takes its place among the quick ones."""
 MORE = 2
 """Number of processes for work that takes long, beside the others."""
 LONGEST = 60.0
-"""Seconds after which a process is ended with what it does."""
+"""Seconds of the processor after which a process is ended with what it does."""
 NICE = 10
 """How far work that takes long steps back."""
 KEPT = 200
@@ -60,7 +63,7 @@ class InlineDesk:
 
 
 @dataclass(eq=False)
-class _Task:
+class _DeskTask:
     who: str
     key: Hashable
     work: tuple[Callable[..., Any], tuple[Any, ...]]
@@ -75,11 +78,12 @@ class _Task:
 
 
 @dataclass(eq=False)
-class _Worker:
+class _DeskWorker:
     process: BaseProcess
     channel: Connection
-    task: _Task | None = None
-    begun: float = 0.0
+    task: _DeskTask | None = None
+    spent: float = 0.0
+    """Seconds of the processor that it had taken when its task began."""
     is_slow: bool = False
     knows: set[str] = field(default_factory=set)
     """For whom it worked: what it found for them lately is still in its memory."""
@@ -96,10 +100,10 @@ class DeskCrew:
     def __init__(self, processes: int) -> None:
         self._size, self._lock = max(1, processes), threading.Lock()
         self._context = _context()
-        self._waiting: deque[_Task] = deque()
-        self._under_way: dict[Hashable, _Task] = {}
+        self._waiting: deque[_DeskTask] = deque()
+        self._under_way: dict[Hashable, _DeskTask] = {}
         self._lately = Lately[tuple[Any]](KEPT)
-        self._workers: list[_Worker] = []
+        self._workers: list[_DeskWorker] = []
         self._wake = threading.Condition(self._lock)
         self._is_begun = self._is_closed = False
         self._watch = threading.Thread(target=self._look, name="desk watch", daemon=True)
@@ -128,7 +132,7 @@ class DeskCrew:
             raise task.error
         return task.value if task.is_answered else None
 
-    def _put(self, who: str, key: Hashable, work: tuple[Callable[..., Any], tuple[Any, ...]]) -> _Task:
+    def _put(self, who: str, key: Hashable, work: tuple[Callable[..., Any], tuple[Any, ...]]) -> _DeskTask:
         with self._lock:
             known = self._under_way.get(key)
             if known is not None:
@@ -137,7 +141,7 @@ class DeskCrew:
                 self._waiting.remove(old)
                 self._under_way.pop(old.key, None)
                 old.end(answered=False)
-            task = _Task(who, key, work)
+            task = _DeskTask(who, key, work)
             self._under_way[key] = task
             self._waiting.append(task)
             self._wake.notify_all()
@@ -148,12 +152,12 @@ class DeskCrew:
         process = self._context.Process(target=_work, args=(there, os.getpid()), daemon=True)
         process.start()
         there.close()
-        worker = _Worker(process, here)
+        worker = _DeskWorker(process, here)
         with self._lock:
             self._workers.append(worker)
         threading.Thread(target=self._serve, args=(worker,), name="desk worker", daemon=True).start()
 
-    def _serve(self, worker: _Worker) -> None:
+    def _serve(self, worker: _DeskWorker) -> None:
         """Hand tasks to a worker until it ends, or steps back for good."""
         while (task := self._next(worker)) is not None:
             try:
@@ -170,20 +174,20 @@ class DeskCrew:
             worker.channel.close()
         worker.process.join()
 
-    def _next(self, worker: _Worker) -> _Task | None:
+    def _next(self, worker: _DeskWorker) -> _DeskTask | None:
         with self._wake:
             while not self._is_closed:
                 if worker.is_slow:  # it was replaced while it worked: one of the two is too many
                     return None
                 task = self._choose(worker)
                 if task is not None:
-                    worker.task, worker.begun = task, time.monotonic()
+                    worker.task, worker.spent = task, processor_seconds(worker.process)
                     worker.knows.add(task.who)
                     return task
                 self._wake.wait()
             return None
 
-    def _choose(self, worker: _Worker) -> _Task | None:
+    def _choose(self, worker: _DeskWorker) -> _DeskTask | None:
         """The first task that waits, or one of somebody whom this worker knows if others are idle, too."""
         if not self._waiting:
             return None
@@ -197,8 +201,8 @@ class DeskCrew:
 
     def _finish(
         self,
-        worker: _Worker,
-        task: _Task,
+        worker: _DeskWorker,
+        task: _DeskTask,
         *,
         value: Any = None,
         error: BaseException | None = None,
@@ -216,21 +220,21 @@ class DeskCrew:
     def _look(self) -> None:
         """Let slow work step back, end what takes too long, and begin processes for those that are gone."""
         while not self._is_closed:
-            time.sleep(SLOW / 5)
-            now = time.monotonic()
+            time.sleep(LOOK)
             with self._lock:
-                for worker in self._workers:
-                    if worker.task is not None and not worker.is_slow and now - worker.begun > SLOW and self._waiting:
+                busy = {each: processor_seconds(each.process) - each.spent for each in self._workers if each.task}
+                for worker, taken in busy.items():
+                    if taken > SLOW and self._waiting and not worker.is_slow:
                         worker.is_slow = True
                         _step_back(worker.process)
-                slow = [each for each in self._workers if each.is_slow]
-                missing = self._size - (len(self._workers) - len(slow))
-                late = [each for each in self._workers if each.task is not None and now - each.begun > LONGEST]
-                late += sorted(slow, key=lambda each: each.begun)[: max(0, len(slow) - MORE)]
+                slow = sorted((each for each in busy if each.is_slow), key=lambda each: -busy[each])
+                missing = self._size - sum(not each.is_slow for each in self._workers)
+                late = [each for each, taken in busy.items() if taken > LONGEST]
+                late += slow[: max(0, len(slow) - MORE)]
             for worker in late:
                 _end(worker.process)
-            if not self._is_closed:
-                for _ in range(missing):
+            with suppress(OSError, EOFError):  # the system gives no process now: the next look tries again
+                for _ in range(missing if not self._is_closed else 0):
                     self._begin()
 
     def close(self) -> None:
@@ -259,6 +263,15 @@ def _context() -> ForkServerContext | SpawnContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["coherently.explain.judge_sheet", "coherently.web.access.desk_crew"])
     return context
+
+
+def processor_seconds(process: BaseProcess) -> float:
+    """Seconds of the processor that a process has taken; where the system does not say, the clock stands for it."""
+    try:
+        fields = Path(f"/proc/{process.pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return time.monotonic()
 
 
 def _step_back(process: BaseProcess) -> None:

@@ -10,7 +10,7 @@ from coherently.web.operations.invitations import own_judge, view_judge
 from coherently.web.operations.letters import LetterContext
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.refusals import RefusedError, not_found
-from coherently.web.shapes.message_shapes import LeftOut, MessageList, MessageView, QueuedMessages
+from coherently.web.shapes.message_shapes import SkippedJudge, MessageList, MessageView, QueuedMessages
 
 if TYPE_CHECKING:
     from coherently.web.access.callers import AccountCaller
@@ -57,7 +57,7 @@ def queue_messages(
             if reason is None:
                 queued.append(MessageView.of(store.messages.add(judge.id, draft.kind, context.round.number, origin)))
             else:
-                left.append(LeftOut.model_validate({"judge": judge.id, "reason": reason}))
+                left.append(SkippedJudge.model_validate({"judge": judge.id, "reason": reason}))
         return QueuedMessages(messages=queued, left_out=left)
 
     return only_once(bench, caller, f"messages {panel}", key, draft=draft, action=lambda: bench.store.write(action))

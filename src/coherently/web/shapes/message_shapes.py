@@ -59,7 +59,7 @@ class MessageView(Shape):
     ended_at: Time | None
 
 
-class LeftOut(Shape):
+class SkippedJudge(Shape):
     """A judge to whom nothing is sent, and why."""
 
     judge: Id
@@ -70,7 +70,7 @@ class QueuedMessages(Shape):
     """What will be sent, and who is left out."""
 
     messages: list[MessageView]
-    left_out: list[LeftOut]
+    left_out: list[SkippedJudge]
 
 
 class MessageList(Shape):
