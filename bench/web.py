@@ -424,7 +424,7 @@ async def measure_crowd(port: int, process: int, sheets: Sheets) -> None:
 
 def _processor(process: int) -> float:
     """Seconds of the processor of the workbench and its processes."""
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     first = psutil.Process(process)
     total = 0.0

@@ -246,8 +246,8 @@ CAMPAIGNS = {
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "2,000 sheets and 2,000 panels with laws, conditionals and quotes: broken relations against loops": relations_agree,
     "500 random sheets: what a check and the workbench tell people, bands and repairs": explanations_agree,
-    "1,000 random sheets against all worlds: no contradiction is missing or made up (most that contradict themselves in "
-    "a twentieth)": sheets_miss_nothing,
+    "1,000 random sheets against all worlds: no contradiction is missing or made up (most that contradict themselves "
+    "in a twentieth)": sheets_miss_nothing,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
     "500 panels in each of 6 settings of noise, shuffled outcomes and common shocks: out-of-fold gains (most standard "
     "errors from the truth)": gains_are_honest,

@@ -60,6 +60,10 @@ def serve(
     backup: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a copy of the store while it is used, and end.")
     ] = None,
+    restore: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Put a backup in place of the store, also while it is used, and end."),
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Write no log.")] = False,
 ) -> None:
@@ -67,6 +71,7 @@ def serve(
     _check_installed()
     from coherently.web.server import add_account as add
     from coherently.web.server import back_up
+    from coherently.web.server import restore as restore_backup
     from coherently.web.server import serve as run
     from coherently.web.settings import LOOPBACK, ServiceSettings, read_address, read_mail
     from coherently.web.store import default_url
@@ -91,6 +96,10 @@ def serve(
     if backup is not None:
         back_up(settings, backup)
         say(f"{backup}: copy of the store written")
+        return
+    if restore is not None:
+        kept = restore_backup(settings, restore)
+        say(f"{restore}: restored" + (f"; what was there before is in {kept}" if kept else ""))
         return
     run(settings, announce=say, open_browser=open_browser)
 

@@ -38,7 +38,7 @@ from coherently.web.jobs.postman import Postman
 from coherently.web.operations.open_panels import close_panels
 from coherently.web.refusals import RefusedError
 from coherently.web.settings import SettingsError
-from coherently.web.store import JOB_STATUSES, StoreError, open_store
+from coherently.web.store import JOB_STATUSES, StoreError, open_store, restore_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -195,6 +195,11 @@ def back_up(settings: ServiceSettings, path: Path) -> None:
     """Write a copy of the store while it may be in use."""
     with open_store(settings.store_url) as store:
         store.backup(path)
+
+
+def restore(settings: ServiceSettings, path: Path) -> Path | None:
+    """Put a backup in place of the store, which may be in use; where what was there is kept."""
+    return restore_store(settings.store_url, path)
 
 
 def serve(settings: ServiceSettings, *, announce: Callable[[str], None], open_browser: bool = False) -> None:

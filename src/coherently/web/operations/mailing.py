@@ -10,7 +10,7 @@ from coherently.web.operations.invitations import own_judge, view_judge
 from coherently.web.operations.letters import LetterContext
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.refusals import RefusedError, not_found
-from coherently.web.shapes.message_shapes import SkippedJudge, MessageList, MessageView, QueuedMessages
+from coherently.web.shapes.message_shapes import MessageList, MessageView, QueuedMessages, SkippedJudge
 
 if TYPE_CHECKING:
     from coherently.web.access.callers import AccountCaller

@@ -4,7 +4,7 @@ import { copyButtons } from "./copying.js";
 import { element, icon, say } from "./words.js";
 
 const APART = 80;
-const KINDS = ["panel", "questions", "laws", "judges", "round", "answers", "hand-in", "outcomes", "comments", "meant", "aggregation"];
+const KINDS = ["panel", "questions", "laws", "judges", "round", "answers", "hand-in", "outcomes", "comments", "meant", "aggregation", "restored"];
 let busy = false, again = false, timer = 0, pause = 700;
 
 function replace(old, made) {
