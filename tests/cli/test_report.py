@@ -58,7 +58,7 @@ def test_what_a_page_cannot_be_about_is_refused(table_2, tmp_path):
     done = run("aggregate", table_2, "--report", tmp_path / "out.html", "--about", "r", check=2)
     assert "nobody forecast 'r': name an event of the panel as it is written there, or its label" in done.stderr
     done = run("aggregate", table_2, "--title", "T", check=2)
-    assert "--title and --about are for the page: add --report FILE.html or --pdf FILE.pdf" in done.stderr
+    assert "--title, --about and --anonymous are for the page: add --report FILE.html or --pdf FILE.pdf" in done.stderr
 
 
 @pytest.mark.usefixtures("chromium")

@@ -9,6 +9,7 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
+import coherently as co
 from coherently.cli.app import app
 from tests.report.pages import parse, printed_by, verifying_code_of
 
@@ -29,6 +30,7 @@ RUNS = {
     "the last of repeats": ["per cent.csv", "--percent", "--missing", "abstain", "--repeats", "last"],
     "plain names": ["names.csv", "--plain-events"],
     "with weights": ["panel.csv", "--weights", "weights.csv"],
+    "with weights and letters for judges": ["panel.csv", "--weights", "weights.csv", "--anonymous"],
     "with a history": ["panel.csv", "--laws", "laws.txt", "--history", "past.csv"],
     "weighted by a word": ["panel.csv", "--weighting", "coherence-consensus"],
     "weighted by all": [
@@ -113,3 +115,34 @@ def test_the_page_of_a_check_says_how_its_result_is_verified(folder):
 def command_of(page):
     (found,) = [node for node in parse(page).iter("pre") if node.get("class") == "command"]
     return "".join(found.itertext())
+
+
+@pytest.mark.parametrize("command", ["check", "aggregate"])
+def test_an_anonymous_page_has_no_name_of_a_judge(folder, command):
+    words = [command, "panel.csv", "--laws", "laws.txt", "--weights", "weights.csv", "--report"]
+    named, letters = (
+        CliRunner().invoke(app, [*words, name, *more]) for name, more in (("a.html", []), ("b.html", ["--anonymous"]))
+    )
+    assert named.exit_code == letters.exit_code
+    before, after = ((folder / name).read_text("utf-8") for name in ("a.html", "b.html"))
+    assert re.search(r"\bAnn\b", before)
+    assert not re.search(r"\b(Ann|Bob)\b", after)
+    assert "Judge A" in after
+    assert named.output.replace("a.html", "b.html") == letters.output
+
+
+def test_what_would_name_somebody_is_refused_beside_an_anonymous_page(folder):
+    for words in (["check", "panel.csv", "--judge", "Ann"], ["aggregate", "panel.csv", "--without", "Ann"]):
+        found = CliRunner().invoke(app, [*words, "--report", "c.html", "--anonymous"])
+        assert "--anonymous cannot be combined" in str(found.exception or found.output)
+        assert not (folder / "c.html").exists()
+    assert "add --report" in str(CliRunner().invoke(app, ["check", "panel.csv", "--anonymous"]).exception)
+
+
+def test_a_report_in_python_is_anonymous_too():
+    panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
+    result = co.aggregate(panel)
+    page = result.report(anonymous=True).page
+    assert not re.search(r"\b(Ann|Bob)\b", page)
+    assert "panel = panel.anonymous()" in page
+    assert "Ann" in result.report().page

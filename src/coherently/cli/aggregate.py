@@ -72,6 +72,7 @@ def aggregate(
     for file in filter(None, (output, trace)):
         check_output(file, excel_csv=excel_csv and file == output)
     page.check()
+    page.refuse_named(without=without)
     judges = choose_weights(weights, weighting, history, **source.options)
     needs = {"weights": weights, "weighting": weighting, "history": history, "report": page.report, "trace": trace}
     single = _single(method, loss, without=without or None, **needs)

@@ -68,6 +68,7 @@ def check(
     if output is not None:
         check_output(output, excel_csv=excel_csv)
     page.check()
+    page.refuse_named(judge=judge)
     begun = time.monotonic()
     panel = source.read(labels=labels)
     if judge is not None:
@@ -84,7 +85,8 @@ def check(
         write_table(found.columns(), output, excel_csv=excel_csv)
         say(f"{output}: {counted(len(found.judges), 'row')} written", quiet=source.quiet or as_json)
     if page.is_asked:
-        dossier = _with_result(panel, found, weights, time_limit - (time.monotonic() - begun))
+        left = time_limit - (time.monotonic() - begun)
+        dossier = _anonymous(panel, weights, left) if page.anonymous else _with_result(panel, found, weights, left)
         page.write(dossier, source, others={"weights": weights, "judge": judge}, quiet=source.quiet or as_json)
     if as_json:
         show_record(found if source.laws is None else _with_origins(found, source.laws))
@@ -92,6 +94,16 @@ def check(
         _show(found, panel, spoken, source.laws)
     if found.incoherent:
         raise typer.Exit(INCOHERENT)
+
+
+def _anonymous(panel: Panel, weights: Path | None, seconds: float) -> Dossier:
+    """The same of a panel whose judges are letters."""
+    from coherently.explain import check
+    from coherently.panel.weights import weighted
+
+    lettered = (panel if weights is None else weighted(panel, weights)).anonymous()
+    found = check(lettered, time_limit=max(seconds, LEAST_SECONDS) / 2)
+    return _with_result(lettered, found, None, seconds / 2)
 
 
 def _with_result(panel: Panel, found: Check, weights: Path | None, seconds: float) -> Dossier:

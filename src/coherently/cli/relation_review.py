@@ -62,17 +62,12 @@ def reviewed(found: Proposals, *, by: str | None, date: str) -> list[RelationDec
 def _decisions(
     waiting: Sequence[ProposedLaw], answer: str, found: Proposals, told: dict[str, str]
 ) -> list[RelationDecision]:
-    """One decision for each proposal of the family, with one reason; an edited law replaces the first."""
-    from coherently.proposals import DecisionWord, decision_about
+    """One decision for the family, with one reason; an edited law replaces what was proposed."""
+    from coherently.proposals import DecisionWord, family_decisions
 
     law = _answer("The law: ") if answer == "e" else ""
     word = DecisionWord.REJECT if answer == "r" else DecisionWord.ACCEPT
-    reason = _answer("Why? ")
-    first, rest = waiting[0], waiting[1:]
-    made = [decision_about(first, found.questions, decision=word, reason=reason, law=law, **told)]
-    if answer == "e":
-        word = DecisionWord.REJECT
-    return [*made, *(decision_about(one, found.questions, decision=word, reason=reason, **told) for one in rest)]
+    return family_decisions(waiting, found.questions, word=word, reason=_answer("Why? "), law=law, **told)
 
 
 def _answer(question: str) -> str:

@@ -41,6 +41,10 @@ class ReportChoice:
         typer.Option("--about", metavar="EVENT", help="Event that the page is about, as written or by its label."),
     ] = None
 
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Judges are letters on the page: Judge A, Judge B.")
+    ] = False
+
     @property
     def is_asked(self) -> bool:
         """Whether there is a page to write."""
@@ -50,8 +54,10 @@ class ReportChoice:
         """Refuse what cannot be written, before any work is done for it."""
         from coherently.errors import MethodError
 
-        if not self.is_asked and (self.title is not None or self.about is not None):
-            raise MethodError("--title and --about are for the page: add --report FILE.html or --pdf FILE.pdf")
+        if not self.is_asked and (self.title is not None or self.about is not None or self.anonymous):
+            raise MethodError(
+                "--title, --about and --anonymous are for the page: add --report FILE.html or --pdf FILE.pdf"
+            )
         if self.report is not None:
             from coherently.report.html_page import check_page_path
 
@@ -60,6 +66,17 @@ class ReportChoice:
             from coherently.report.pdf_files import check_pdf_path
 
             check_pdf_path(self.pdf)
+
+    def refuse_named(self, **named: object) -> None:
+        """Refuse options that name somebody beside an anonymous page: its recipe would have the name."""
+        from coherently.errors import MethodError
+
+        given = [f"--{option}" for option, value in named.items() if value]
+        if self.anonymous and given:
+            raise MethodError(
+                f"--anonymous cannot be combined with {given[0]}: the page says how to check it, and would have the "
+                f"name in it. Leave out the judge in the file, or write the page without --anonymous"
+            )
 
     def write(self, dossier: Dossier, source: PanelSource, *, others: Mapping[str, object], quiet: bool) -> None:
         """Write the page of a dossier; `others` are the options, beside those of the source, that say what it means."""
@@ -70,6 +87,8 @@ class ReportChoice:
 
         known = {name: others.get(name) for name in ("weights", "weighting", "history", "judge")}
         known["without"] = others.get("without") or ()
+        known["anonymous"] = self.anonymous
+        told = {**others, "anonymous": self.anonymous or None}
         now = datetime.now(UTC)
         origin = Origin(
             name=source.panel_file.name,
@@ -77,7 +96,8 @@ class ReportChoice:
             panel_code=panel_code(source.panel_file, source.all_options, **known),  # type: ignore[arg-type]
             title=self.title,
             about=self.about,
-            command=None if others.get("judge") or known["without"] else verifying_command(source, others),
+            anonymous=self.anonymous,
+            command=None if others.get("judge") or known["without"] else verifying_command(source, told),
         )
         page = write_dossier(dossier, origin)
         if self.report is not None:
@@ -122,6 +142,8 @@ def write_result(
     from coherently.report.dossier import make_dossier
 
     seconds = SECONDS if time_limit is None else time_limit
+    if choice.anonymous:
+        result = result.anonymous()
     with progress_bar("Checking", quiet=source.quiet) as progress:
         dossier = make_dossier(result.panel, result, time_limit=seconds, progress=progress)
     for note in dossier.notes:

@@ -278,6 +278,16 @@ class Panel(Tabled, Value, Described):
             raise PanelError(message, code="unknown-judge")
         return True
 
+    def anonymous(self) -> Panel:
+        """Give the panel with letters in place of the names of judges, in their order: Judge A, Judge B.
+
+        >>> Panel.from_records([("Zoe", "p", 0.7), ("Ann", "p", 0.4)]).anonymous().judges
+        ('Judge A', 'Judge B')
+        """
+        from coherently.panel.anonymous import with_letters
+
+        return with_letters(self)
+
     def without(self, *names: str) -> Panel:
         """Leave out judges, events (with their complements) and laws, by name or text; a note says so.
 

@@ -6,8 +6,15 @@ import os
 from typing import TYPE_CHECKING
 
 from coherently.panel import Panel
+from coherently.proposals.family_review import (
+    FamilyReview,
+    ReviewState,
+    family_decisions,
+    family_reviews,
+    relation_sentence,
+)
 from coherently.proposals.implications import Implications
-from coherently.proposals.law_files import LawOrigin, read_origins
+from coherently.proposals.law_files import LawLine, LawOrigin, accepted_laws, read_origins, told_relations
 from coherently.proposals.proposal import ProposalStatus, ProposedLaw, RelationName, Strength
 from coherently.proposals.proposal_list import Proposals, summary
 from coherently.proposals.question_rows import QuestionRow, read_questions
@@ -18,8 +25,10 @@ from coherently.proposals.relation_decisions import (
     append_decisions,
     decision_about,
     read_decisions,
+    relation_key,
 )
 from coherently.proposals.rules.deadline_rules import declared_dates
+from coherently.proposals.rules.occasions import SAME_OCCASION
 from coherently.proposals.rules.quantity_rules import declared_quantities
 from coherently.proposals.rules.scope_rules import SCOPES
 from coherently.proposals.search import search
@@ -33,8 +42,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DECISIONS_FILE",
+    "SAME_OCCASION",
     "DecisionWord",
+    "FamilyReview",
     "Implications",
+    "LawLine",
     "LawOrigin",
     "ProposalStatus",
     "Proposals",
@@ -42,13 +54,20 @@ __all__ = [
     "QuestionRow",
     "RelationDecision",
     "RelationName",
+    "ReviewState",
     "Strength",
+    "accepted_laws",
     "append_decisions",
     "decision_about",
+    "family_decisions",
+    "family_reviews",
     "read_decisions",
     "read_origins",
     "relate",
+    "relation_key",
+    "relation_sentence",
     "summary",
+    "told_relations",
 ]
 
 

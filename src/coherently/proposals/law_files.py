@@ -52,17 +52,20 @@ def accepted_laws(proposals: Sequence[ProposedLaw], quantities: Sequence[Declare
     """
     accepted = [one for one in proposals if one.status is ProposalStatus.ACCEPTED]
     declared = [one for one in quantities if _is_whole(proposals, one.family)]
-    meant = {one.family for one in accepted if len(one.members) == 1}
     replaced = {one.family for one in declared}
     lines: list[LawLine] = []
     for quantity in declared:
         lines.append(LawLine(f"variable {quantity.name}: {quantity.kind}"))
         comment = _comment(next(one for one in accepted if one.family == quantity.family))
         lines += [LawLine(f"{quote_name(row)} <-> {formula}", comment) for row, formula in quantity.formulas]
-    kept = [
-        one for one in accepted if one.family not in replaced and (one.family not in meant or len(one.members) == 1)
-    ]
+    kept = told_relations([one for one in accepted if one.family not in replaced])
     return [*lines, *(LawLine(one.law, _comment(one)) for one in kept)]
+
+
+def told_relations(proposals: Sequence[ProposedLaw]) -> list[ProposedLaw]:
+    """Without relations that follow from the formula of a compound among them."""
+    meant = {one.family for one in proposals if len(one.members) == 1}
+    return [one for one in proposals if one.family not in meant or len(one.members) == 1]
 
 
 def _is_whole(proposals: Sequence[ProposedLaw], family: str) -> bool:

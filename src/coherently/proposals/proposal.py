@@ -119,16 +119,15 @@ def law_text(relation: RelationName, members: Sequence[str]) -> str:
     '(a -> b) & (b -> c)'
     """
     names = [quote_name(member) for member in members]
-    if relation is RelationName.IMPLIES:
-        return " -> ".join(names)
+    sign = "<->" if relation is RelationName.EQUIVALENT else "->"
     if relation is RelationName.EXCLUDES:
         return f"~({' & '.join(names)})"
-    if relation is RelationName.EQUIVALENT:
-        return " <-> ".join(names)
     if relation is RelationName.COMPLEMENT:
         return " <-> ~".join(names)
-    if relation is RelationName.LADDER:
-        return " & ".join(f"({a} -> {b})" for a, b in pairwise(names))
+    if relation is RelationName.IMPLIES or (relation is RelationName.EQUIVALENT and len(names) == 2):
+        return f" {sign} ".join(names)
+    if relation in (RelationName.LADDER, RelationName.EQUIVALENT):  # a <-> b <-> c says that an odd number comes true
+        return " & ".join(f"({a} {sign} {b})" for a, b in pairwise(names))
     word = "at_most" if relation is RelationName.AT_MOST else "exactly"
     return f"{word}(1; {', '.join(names)})"
 

@@ -32,7 +32,7 @@ from coherently.proposals.proposal import (
     values_of,
 )
 from coherently.proposals.quarantine import admitted
-from coherently.proposals.relation_decisions import DecisionWord, RelationDecision, words_of
+from coherently.proposals.relation_decisions import DecisionWord, RelationDecision, relation_key
 from coherently.proposals.rules.compound_rules import CompoundFormula
 from coherently.proposals.rules.occasions import SAME_OCCASION
 from coherently.proposals.rules.quantity_rules import DeclaredQuantity
@@ -224,7 +224,7 @@ class Proposals(Value, Described):
         sources = _sources(told)
         changed = []
         for one in told:
-            decision = last.get((one.rule, one.relation.value, words_of(one, self.questions), one.source))
+            decision = last.get(relation_key(one, self.questions))
             changed.append(one if decision is None else _decide(one, decision, sources))
         return replace(self, proposals=tuple(changed))
 

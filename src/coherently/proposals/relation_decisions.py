@@ -57,13 +57,13 @@ class RelationDecision:
 
 def decision_about(proposal: ProposedLaw, texts: Mapping[str, str], **told: Any) -> RelationDecision:
     """A decision about a proposal, keyed by normalised words, so that it outlives the names of rows."""
-    return RelationDecision(
-        rule=proposal.rule,
-        relation=proposal.relation.value,
-        words=words_of(proposal, texts),
-        source=proposal.source,
-        **told,
-    )
+    rule, relation, words, source = relation_key(proposal, texts)
+    return RelationDecision(rule=rule, relation=relation, words=words, source=source, **told)
+
+
+def relation_key(proposal: ProposedLaw, texts: Mapping[str, str]) -> tuple[str, str, tuple[str, ...], str]:
+    """What decisions about a proposal have as their key."""
+    return proposal.rule, proposal.relation.value, words_of(proposal, texts), proposal.source
 
 
 def words_of(proposal: ProposedLaw, texts: Mapping[str, str]) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ class Origin:
 
     `title` is that of the page, and `about` the event that it is about, both by default found in the panel.
     `panel_code` are the lines of Python that make the panel, for those who verify the result, and `command` is the
-    command that does so.
+    command that does so. On an `anonymous` page judges are letters, as they are in the dossier.
     """
 
     name: str | None = None
@@ -62,6 +62,7 @@ class Origin:
     title: str | None = None
     about: str | None = None
     command: str | None = None
+    anonymous: bool = False
 
 
 NOWHERE = Origin()
@@ -179,14 +180,14 @@ def _about_answer(matter: _PageMatter, number: int | None, numbers: PageNumbers 
         "certificate": sections.certificate(result),
         "verification": verification,
         "rests_on": Counter(verification.bound_rests_on if verification is not None else ()).most_common(),
-        "code": verifying_code(origin.panel_code or _panel_code(panel, origin.name)),
+        "code": verifying_code(origin.panel_code or _panel_code(panel, origin)),
     }
 
 
-def _panel_code(panel: Panel, name: str | None) -> str:
+def _panel_code(panel: Panel, origin: Origin) -> str:
     """The lines that read a panel of which only the name is known."""
     laws = "laws.txt" if panel.laws.statements() else None
-    return panel_code(name or "panel.csv", {"laws": laws})
+    return panel_code(origin.name or "panel.csv", {"laws": laws}, anonymous=origin.anonymous)
 
 
 def _about_outcomes(dossier: Dossier) -> dict[str, Any]:

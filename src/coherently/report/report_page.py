@@ -55,9 +55,16 @@ class Report:
 
     @staticmethod
     def of(
-        result: Result, *, title: str | None = None, about: str | None = None, time_limit: float = SECONDS
+        result: Result,
+        *,
+        title: str | None = None,
+        about: str | None = None,
+        anonymous: bool = False,
+        time_limit: float = SECONDS,
     ) -> Report:
         """The report of a result; `Result.report` says what the arguments are."""
+        if anonymous:
+            result = result.anonymous()
         dossier = make_dossier(result.panel, result, time_limit=time_limit)
         name = title or "Forecasts"
-        return Report(write_dossier(dossier, Origin(title=name, about=about)), name)
+        return Report(write_dossier(dossier, Origin(title=name, about=about, anonymous=anonymous)), name)

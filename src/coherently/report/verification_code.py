@@ -54,8 +54,9 @@ def panel_code(
     history: str | os.PathLike[str] | None = None,
     judge: str | None = None,
     without: Sequence[str] = (),
+    anonymous: bool = False,
 ) -> str:
-    """The lines that read a panel, or that of one judge, leave out parts of it and weight its judges.
+    """The lines that read a panel, or that of one judge, leave out parts of it, weight and rename its judges.
 
     All files are in one folder.
 
@@ -73,6 +74,7 @@ def panel_code(
     if parts:
         factor = parts[0] if len(parts) == 1 else f"co.ProductWeights(({', '.join(parts)}))"
         lines.append(f"panel = co.weighted(panel, {factor})")
+    lines += ["panel = panel.anonymous()"] if anonymous else []
     return "\n".join(lines)
 
 

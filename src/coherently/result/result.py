@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -271,15 +271,37 @@ class Result(Indexed, Tabled, Value, Described):
             where=Where(event=event),
         )
 
-    def report(self, *, title: str | None = None, about: str | None = None, time_limit: float = 10.0) -> Report:
+    def anonymous(self) -> Result:
+        """The same result of a panel whose judges are letters, for others to read: Judge A, Judge B.
+
+        >>> import coherently as co
+        >>> result = co.aggregate(co.Panel.from_records([("Zoe", "p", 0.7), ("Ann", "p", 0.4)]))
+        >>> bool(co.verify(result.panel.anonymous(), result.anonymous()))
+        True
+        """
+        from coherently.panel.anonymous import lettering
+
+        note = self.solution.note
+        solution = replace(self.solution, note=None if note is None else lettering(self.panel)(note))
+        return replace(self, panel=self.panel.anonymous(), solution=solution)
+
+    def report(
+        self,
+        *,
+        title: str | None = None,
+        about: str | None = None,
+        anonymous: bool = False,
+        time_limit: float = 10.0,
+    ) -> Report:
         """One page about the result, to read and share: `report.save("page.html")`, or .pdf where a browser is there.
 
         `about` is the event that the page is about, as written or by its label; by default the first that a conditional
-        is about, else the first. `time_limit` is for the check of the panel that the page shows, in seconds.
+        is about, else the first. With `anonymous=True` judges are letters, and their names are nowhere on the page.
+        `time_limit` is for the check of the panel that the page shows, in seconds.
         """
         import coherently
 
-        return coherently.Report.of(self, title=title, about=about, time_limit=time_limit)
+        return coherently.Report.of(self, title=title, about=about, anonymous=anonymous, time_limit=time_limit)
 
     @notes_logged(lambda found: [found.note])
     def bounds(

@@ -1,11 +1,14 @@
 """How a table was read is said: roles, what is left out and why, questions where nothing decides."""
 
 import io
+import math
+import pickle
 from pathlib import Path
 
 import pytest
 
 import coherently as co
+from coherently.panel.worksheets import ReadingChoices, UnclearTableError, look_at_table
 from coherently.panel.worksheets.plain_look import is_plain_text
 from tests.panel.worksheets.spreadsheets import cells, long_rows, text, workbook
 
@@ -199,3 +202,114 @@ def test_writers_of_texts_for_spreadsheets(tmp_path):
     assert excel_bytes({"p": [0.5]}, False).decode("utf-8") == "\ufeffp\r\n0.5\r\n"
     with pytest.raises(co.PanelError, match=r"ends in \.csv"):
         write_table(result.columns(), tmp_path / "o.parquet", excel_csv=True)
+
+
+QUESTIONS = {
+    "Name,Fire,Flood\nAnn,0.2,0.3\n": 2,
+    "Risk,Low,High,Ann,Bob\nfire,0.1,0.3,0.2,0.25\nflood,0.2,0.4,0.3,0.35\n": 2,
+    "event,chance,likelihood\nfire,0.2,0.3\n": 2,
+    "a,b,c\nfire,red,0.2\nflood,blue,0.3\n": 2,
+    "market,odds,price\nfire,150,0.2\nflood,200,0.3\n": 0,
+}
+
+
+@pytest.mark.parametrize(("table", "count"), QUESTIONS.items())
+def test_every_answer_to_a_question_is_the_option_that_the_message_names_and_is_taken(tmp_path, table, count):
+    path = tmp_path / "table.csv"
+    path.write_text(table)
+    if not count:
+        co.read_panel(path)
+        return
+    with pytest.raises(UnclearTableError) as caught:
+        co.read_panel(path)
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (error.question, error.answers) == (caught.value.question, caught.value.answers)
+    assert error.question in str(error)
+    assert len(error.answers) == count
+    for answer in error.answers:
+        columns = {role: list(names) for role, names in answer.columns}
+        try:
+            panel = co.read_panel(path, columns=columns)
+        except UnclearTableError as again:
+            assert again.question != error.question
+        else:
+            told = {name: each.role for each in panel.reading.columns for name in [each.name]}
+            for role, names in answer.columns:
+                assert {told[name] for name in names} == {"left out" if role == "ignore" else role}
+
+
+def test_a_look_shows_the_first_rows_of_what_cannot_be_read(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("My list\n\nName;Fire\nAnn;0,2\n")
+    seen = look_at_table(path, ReadingChoices())
+    assert (seen.separator, seen.header_row, [each.name for each in seen.columns]) == (";", 3, ["Name", "Fire"])
+    assert [(each.row, each.cells) for each in seen.sample] == [
+        (1, ("My list", "")),
+        (3, ("Name", "Fire")),
+        (4, ("Ann", "0,2")),
+    ]
+    path.write_bytes(b"\x00\x01\x02")
+    assert look_at_table(path, ReadingChoices()) is None
+
+
+def test_columns_of_numbers_may_be_said_to_be_events(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("Name,Fire,Flood\nAnn,0.2,0.3\nBob,0.4,0.1\n")
+    panel = co.read_panel(path, columns={"judge": "Name", "event": ["Fire", "Flood"]})
+    assert (panel.judges, panel.events.variables) == (("Ann", "Bob"), ["Fire", "Flood"])
+
+
+def said(panel):
+    """The answers of a panel: judge, event, probability, bounds."""
+    lower, upper = ([None] * len(panel) if bound is None else bound.tolist() for bound in (panel.lower, panel.upper))
+    names = zip(panel.judge_index.tolist(), panel.event_index.tolist(), strict=True)
+    told = [(panel.judges[judge], panel.written.text[event]) for judge, event in names]
+    rows = zip(told, panel.probability.tolist(), lower, upper, strict=True)
+    return {key: tuple(None if x is None or math.isnan(x) else round(x, 9) for x in values) for key, *values in rows}
+
+
+BOUNDS = {
+    ("Ann", "fire"): (0.2, 0.1, 0.3),
+    ("Bob", "fire"): (0.4, 0.3, 0.5),
+    ("Ann", "flood"): (0.5, 0.4, 0.6),
+}
+INTERVALS = {
+    "two columns": "event,Ann low,Ann high,Bob low,Bob high\nfire,0.1,0.3,0.3,0.5\nflood,0.4,0.6,,\n",
+    "in brackets": "Risk,Ann (min),Ann (max),Bob (min),Bob (max)\nfire,10%,30%,30%,50%\nflood,40%,60%,,\n",
+    "word first": "Risk;Min Ann;Max Ann;Min Bob;Max Bob\nfire;0,1;0,3;0,3;0,5\nflood;0,4;0,6;;\n",
+    "with a best guess": "Risk,Ann low,Ann,Ann high,Bob low,Bob best,Bob high\n"
+    "fire,0.1,0.2,0.3,0.3,0.4,0.5\nflood,0.4,0.5,0.6,,,\n",
+    "a row of names above": "Risks;Ann;;Bob;\nRisk;low;high;low;high\nfire;0,1;0,3;0,3;0,5\nflood;0,4;0,6;;\n",
+    "two numbers in a cell": "Risk,Ann,Bob\nfire,10-30 %,0.3 to 0.5\nflood,40% – 60%,\n",
+    "in German": "Risiko;Ann;Bob\nfire;0,1 bis 0,3;30-50 %\nflood;0,4 – 0,6;k.A.\n",
+}
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_intervals_of_judges_in_wide_tables(tmp_path, name):
+    panel = read(tmp_path, INTERVALS[name])
+    assert said(panel) == BOUNDS
+    assert any("bounds of Ann" in note or "two numbers read as intervals" in note for note in panel.notes)
+
+
+def test_intervals_beside_plain_numbers_and_an_outcome(tmp_path):
+    panel = read(tmp_path, "Risk,Ann low,Ann high,Cid,Outcome\nfire,0.1,0.3,0.25,1\nflood,,,0.2,0\n")
+    assert said(panel) == {
+        ("Cid", "fire"): (0.25, None, None),
+        ("Ann", "fire"): (0.2, 0.1, 0.3),
+        ("Cid", "flood"): (0.2, None, None),
+    }
+    assert panel.written.outcome.tolist() == [1, 0]
+
+
+def test_numbers_after_names_and_bounds_of_nobody_are_no_intervals(tmp_path):
+    panel = read(tmp_path, "event,Expert 5,Expert 95,Ann low\nfire,0.1,0.3,0.2\n")
+    assert panel.judges == ("Expert 5", "Expert 95", "Ann low")
+    columns = {"judge": ["Ann low", "Ann high"]}
+    panel = read(tmp_path, "event,Ann low,Ann high\nfire,0.1,0.3\n", columns=columns)
+    assert (panel.judges, panel.lower) == (("Ann low", "Ann high"), None)
+
+
+def test_an_interval_that_is_the_wrong_way_round_is_refused_with_its_place(tmp_path):
+    assert "row 2: lower 0.4 is above upper 0.3" in asked(tmp_path, "Risk,Ann low,Ann high\nfire,0.4,0.3\n")
+    assert "row 2" in asked(tmp_path, "Risk,Ann\nfire,40-30 %\nflood,0.2\nstorm,0.3\n")

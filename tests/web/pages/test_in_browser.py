@@ -111,6 +111,8 @@ def test_a_file_that_is_chosen_is_read_at_once(see):
     seen.page.get_by_label("Choose a spreadsheet or the archive of a panel").set_input_files(
         {"name": "weather.csv", "mimeType": "text/csv", "buffer": table.encode()}
     )
+    seen.page.get_by_role("heading", name="This is how I read weather.csv").wait_for()
+    seen.page.get_by_role("button", name="Use it").click()
     seen.page.wait_for_url(re.compile("/board$"))
     assert seen.page.get_by_role("heading", name="weather").is_visible()
 

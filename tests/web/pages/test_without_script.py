@@ -1,5 +1,6 @@
 """Everything that a form can do works without script, and nothing that people write does anything on a page."""
 
+import json
 import re
 import time
 from html import unescape
@@ -238,6 +239,30 @@ def test_laws_one_by_one_and_as_text(browser):
     assert "A storm means rain." not in browser.text
 
 
+def test_relations_are_offered_when_questions_are_written_and_decided_by_forms(browser):
+    panel = browser.post("/panels", title="Launch", first="Launch by June 30, 2027").url.path.removesuffix("/questions")
+    assert "How the questions are related" not in words(browser.text)
+    browser.post(f"{panel}/questions", kind="yes-no", title="Launch by December 31, 2027")
+    said = words(browser.text)
+    assert "If “Launch by June 30, 2027” comes true, so does “Launch by December 31, 2027”." in said
+    assert "1 waits for you" in said
+    family = re.search(r'name="family" value="([0-9a-f]+)"', browser.text)[1]
+    answer = browser.post(f"{panel}/relations", family=family, decision="accept", by="", back="questions")
+    browser.post(
+        f"{panel}/relations", family=family, decision="reject", by="Ann", reason="It opens later.", back="questions"
+    )
+    said = words(browser.get(f"{panel}/relations").text)
+    assert answer.status_code == 200
+    assert "rejected: launch by june 30, 2027 / launch by december 31, 2027 It opens later." in said
+    assert "launch_june_30 -&gt; launch_december_31" not in browser.get(f"{panel}/questions").text
+    browser.post(f"{panel}/relations", family=family, decision="edit", law="launch_june_30 ->", by="Ann")
+    assert "column" in words(browser.text)
+    browser.post(f"{panel}/relations", family=family, decision="accept", by="Ann", back="questions")
+    assert "likely: deadline ladder; accepted by Ann" in words(browser.text)
+    browser.post(f"{panel}/relations", family="0" * 20, decision="accept", by="Ann")
+    assert "may have changed" in words(browser.text)
+
+
 def test_links_are_shown_once_and_can_be_withdrawn(browser):
     panel = new_panel(browser, first="Rain")
     browser.post(f"{panel}/judges", names="Ann\n\nBob\n")
@@ -295,11 +320,11 @@ def test_a_number_with_two_readings_is_asked_about(browser):
 def test_a_table_becomes_a_panel_or_goes_into_one(browser):
     browser.get("/")
     table = "event,Ann,Bob\nrain,30%,40%\nrain & wind,36%,\n"
-    browser.post("/panels/import", files={"file": ("weather.csv", table)})
+    browser.post("/panels/import", files={"file": ("weather.csv", table)}, do="use")
     assert "<h1>weather</h1>" in browser.text
     panel = new_panel(browser, first="Rain")
     browser.get(f"{panel}/questions")
-    browser.post(f"{panel}/import", files={"file": ("weather.csv", table)})
+    browser.post(f"{panel}/import", files={"file": ("weather.csv", table)}, do="use")
     assert "1 question and 3 forecasts were read." in words(browser.text)
     browser.get(f"{panel}/board")
     assert "cannot be likelier than" in words(browser.text)
@@ -309,8 +334,9 @@ def fields_of(page):
     """What the form of a page would send, as it stands."""
     hidden = dict(re.findall(r'<input type="hidden" name="(kept\w*)" value="([^"]*)"', page))
     chosen = {
-        unescape(name): re.search(r'<option value="(\w+)" selected', options)[1]
+        unescape(name): found[1]
         for name, options in re.findall(r'<select name="(role-[^"]*)">(.*?)</select>', page)
+        if (found := re.search(r'<option value="(\w+)" selected', options))
     }
     return {**{name: unescape(value) for name, value in hidden.items()}, **chosen}
 
@@ -338,6 +364,87 @@ def test_a_workbook_is_shown_before_it_is_stored(browser):
     browser.post(f"{panel}/import", files={"file": ("risks.xlsx", book)})
     browser.post(f"{panel}/import", do="use", **fields_of(browser.text))
     assert "3 questions and 8 forecasts were read." in words(browser.text)
+
+
+def number_of_panels(browser):
+    return len(re.findall(r'<li><a href="/panels/', browser.get("/").text))
+
+
+def test_a_plain_table_is_shown_before_it_is_stored_too(browser):
+    before = number_of_panels(browser)
+    browser.post("/panels/import", files={"file": ("plain.csv", "event,Ann,Bob\nrain,30%,40%\nrain & wind,36%,\n")})
+    said = words(browser.text)
+    assert "This is how I read plain.csv" in said
+    assert "3 answers by 2 judges on 2 events" in said
+    assert "rain & wind" in said
+    fields = fields_of(browser.text)
+    assert number_of_panels(browser) == before
+    browser.post("/panels/import", do="use", **fields)
+    assert "<h1>plain</h1>" in browser.text
+
+
+def test_what_a_table_leaves_open_is_answered_in_the_browser(browser):
+    before = number_of_panels(browser)
+    table = "Name,Fire,Flood\nAnn,0.2,0.3\nBob,0.4,0.1\n"
+    browser.post("/panels/import", files={"file": ("people.csv", table)}, do="use")
+    said = words(browser.text)
+    assert "Does the column 'Name' have the events or the judges?" in said
+    assert "Bob" in said
+    answers = [unescape(each) for each in re.findall(r'name="answer" value="([^"]*)"', browser.text)]
+    assert [list(json.loads(each)["columns"]) for each in answers] == [["event"], ["judge"]]
+    assert "checked" not in re.search(r'<div class="pickchips">.*?</div>', browser.text)[0]
+    kept = fields_of(browser.text)
+    browser.post("/panels/import", do="again", answer=answers[1], **kept)
+    said = words(browser.text)
+    assert "4 answers by 2 judges on 2 events" in said
+    assert "coherently check people.csv --columns judge=Name" in said
+    assert number_of_panels(browser) == before
+    browser.get("/")
+    browser.post("/panels/import", do="use", answer=answers[1], **kept)
+    assert "<h1>people</h1>" in browser.text
+    browser.get("/")
+    browser.post("/panels/import", do="use", answer='{"columns": 7}', **kept)
+    assert "Does the column 'Name' have the events or the judges?" in words(browser.text)
+
+
+def test_which_sheet_is_asked_with_all_sheets_to_choose_from(browser):
+    rows = cells(("Risk", "Alice", "Bob", "Chris"))
+    book = workbook(("Round 1", rows), ("Round 2", rows))
+    browser.post("/panels/import", files={"file": ("rounds.xlsx", book)})
+    assert "2 sheets have forecasts: 'Round 1', 'Round 2'. Which one should be read?" in words(browser.text)
+    answers = [unescape(each) for each in re.findall(r'name="answer" value="([^"]*)"', browser.text)]
+    browser.post("/panels/import", do="again", answer=answers[1], **fields_of(browser.text))
+    assert "not read: Round 1" in words(browser.text)
+
+
+def test_a_sheet_without_a_table_is_shown_so_that_its_header_can_be_named(browser):
+    book = workbook(("Notes", [["We met on Monday."], ["Bring", "coffee"]]))
+    browser.post("/panels/import", files={"file": ("notes.xlsx", book)})
+    said = words(browser.text)
+    assert "no sheet with a table of forecasts" in said
+    assert "We met on Monday." in said
+
+
+def test_relations_beside_a_table_are_decided_with_it_and_only_then_used(browser):
+    table = "event,Ann\nLaunch by 30 April 2027,0.5\nLaunch by 31 May 2027,0.4\nGold above $3k on 1 June 2027,0.2\n"
+    table += "Gold above $2k on 1 June 2027,0.6\n"
+    browser.get("/")
+    browser.post("/panels/import", files={"file": ("launch.csv", table)})
+    assert "1 is open. You can use the file all the same." in words(browser.text)
+    chosen = re.findall(r'name="(related-[0-9a-f]+)" value="(\w+)"( checked)?', browser.text)
+    assert [(word, bool(mark)) for _, word, mark in chosen] == [
+        ("accept", False),
+        ("reject", False),
+        ("accept", True),
+        ("reject", False),
+    ]
+    fields = {**fields_of(browser.text), chosen[2][0]: "accept", "by": "Ann Lee"}
+    browser.post("/panels/import", do="use", **fields)
+    panel = re.search(r'data-panel="(p_\w+)"', browser.text)[1]
+    said = words(browser.get(f"/panels/{panel}/questions").text)
+    assert "certain: threshold ladder; accepted by Ann Lee" in said
+    assert "1 waits for you" in said
+    assert "deadline ladder; accepted" not in said
 
 
 def test_a_file_that_is_no_table_is_refused_with_its_place(browser):
@@ -511,7 +618,7 @@ def test_plain_averages_that_contradict_each_other_are_called_so(browser):
     panel = new_panel(browser)
     table = b"event,Ann,Bob\np,0.3,0.3\np & q,0.5,0.5\n"
     browser.get(f"{panel}/questions")
-    browser.post(f"{panel}/import", files={"file": ("table.csv", table, "text/csv")})
+    browser.post(f"{panel}/import", files={"file": ("table.csv", table, "text/csv")}, do="use")
     for method, expected, after in (
         ("linear", "These are plain averages, and they contradict each other.", "after: not made coherent"),
         ("auto", "The averages contradict each other; these are the nearest forecasts that do not.", "after: coherent"),

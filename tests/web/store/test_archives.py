@@ -58,6 +58,9 @@ def fill(store, panel):
     store.reactions.add(questions[0].id, ann, bob)
     store.reactions.add(questions[0].id, bob)
     store.reactions.take_back(questions[0].id, bob)
+    about = {"rule": "ladder", "relation": "implies", "words": ["a", ODD], "source": "rules 1.0"}
+    store.decisions.record(panel.id, "accept", about, decided_by=ODD, reason="r", law="a -> b")
+    store.laws.add(panel.id, "c -> d", "words", "likely: ladder; accepted by Ann, 2026-11-18")
     store.drawn.keep(ann, questions[1].id, {"way": "quantiles", "knots": [["2026-06-30", 0.1], ["2027-06-30", 0.5]]})
     store.drawn.keep(ann, questions[1].id, {})
     store.judges.hand_in(ann)
@@ -112,6 +115,7 @@ def all_of(store, panel):
         "comments": without_ids(store.comments.list(panel, withdrawn=True)),
         "meant": without_ids(store.meant.list(panel, taken_back=True)),
         "reactions": without_ids(store.reactions.list(panel, taken_back=True)),
+        "decisions": [(without_ids(each), each.about) for each in store.decisions.list(panel)],
         "drawn": without_ids(store.drawn.history(panel)),
         "outcomes": without_ids(store.outcomes.history(panel)),
         "aggregations": [
@@ -163,7 +167,9 @@ def test_an_archive_has_no_ids_and_no_formulas(store, full):
     assert not any(name.encode() in data for name in known for data in parts.values())
     cells = [cell for line in parts["forecasts.csv"].decode().split("\r\n") for cell in line.split(",")]
     assert not any(cell.lstrip('"').startswith(("=", "+", "@")) for cell in cells)
-    assert parts["laws.txt"] == b"variable due: date\nP(recession) <= 0.9\n"
+    assert parts["laws.txt"] == (
+        b"variable due: date\nP(recession) <= 0.9\nc -> d  # likely: ladder; accepted by Ann, 2026-11-18\n"
+    )
 
 
 def refuse(store, data, match):

@@ -138,7 +138,7 @@ def test_an_archive_without_a_later_field_is_read(store, panel):
     assert store.archive.import_panel(older, panel.owner).tag == ""
 
 
-@pytest.mark.parametrize("name", ["reactions", "drawn"])
+@pytest.mark.parametrize("name", ["reactions", "drawn", "decisions"])
 def test_an_archive_without_a_later_list_is_read(store, panel, name):
     parts = unpack(store.archive.export(panel.id))
     told = read_json(parts["panel.json"], "panel.json")

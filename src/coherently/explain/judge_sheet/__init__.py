@@ -31,7 +31,7 @@ from coherently.explain.judge_sheet.panel_overview import (
     overview,
     rises,
 )
-from coherently.explain.judge_sheet.question_drafts import LooseWord, loose_names, read_draft
+from coherently.explain.judge_sheet.question_drafts import LooseWord, loose_names, needless_laws, read_draft
 
 __all__ = [
     "AnswerChange",
@@ -57,6 +57,7 @@ __all__ = [
     "follows",
     "look_at_panel",
     "loose_names",
+    "needless_laws",
     "overview",
     "read_draft",
     "rises",

@@ -186,6 +186,25 @@ def _formula(sheet: ReadSheet, text: str) -> DraftReading:
     return replace(read, remarks=(*remarks, *_about_names(new, suggestions, known)))
 
 
+def needless_laws(setting: SheetSetting, texts: Sequence[str]) -> tuple[bool, ...]:
+    """Of each law whether it holds anyway, by the logic of the events and the laws that are there.
+
+    >>> from coherently.explain.judge_sheet import SheetSetting
+    >>> needless_laws(SheetSetting((), ("a -> b", "b -> c")), ["a -> c", "c -> a", "not readable ("])
+    (True, False, False)
+    """
+    sheet = read_sheet(setting)
+    if sheet is None:
+        return (False,) * len(texts)
+    events, laws = deepcopy(sheet.panel.events), sheet.panel.laws.side
+    found = []
+    for text in texts:
+        reading = events.add([text], max_characters=LONGEST)
+        side, condition, rest = (int(one) for one in reading.sides[0])
+        found.append(not reading.faults and condition == CERTAIN and bool(_needless(events, laws, side, rest)))
+    return tuple(found)
+
+
 def _needless(events: Events, laws: np.ndarray[tuple[int], np.dtype[np.int32]], side: int, rest: int) -> list[str]:
     if side == CERTAIN:
         return ["This is always true: you need no law for it."]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coherently.panel.worksheets.cell_numbers import is_no_answer, is_per_cent, to_number
+from coherently.panel.worksheets.judge_bounds import to_range
 from coherently.panel.worksheets.role_words import role_of, summary_of
 from coherently.panel.worksheets.sheet_grid import Uncomputed
 
@@ -49,15 +50,16 @@ def profile(table: FoundTable, column: int) -> ColumnProfile:
     name = table.names[column]
     cells = [cell for cell in table.column(column) if not is_no_answer(cell)]
     numbers = [number for number in map(to_number, cells) if number is not None]
+    ranges = sum(to_range(cell) is not None for cell in cells)
     uncomputed = sum(isinstance(cell, Uncomputed) for cell in cells)
     return ColumnProfile(
         column=column,
         name=name,
         role=role_of(name),
         summary=summary_of(name),
-        numbers=len(numbers),
+        numbers=len(numbers) + ranges,
         per_cent=sum(map(is_per_cent, cells)),
-        texts=len(cells) - len(numbers) - uncomputed,
+        texts=len(cells) - len(numbers) - ranges - uncomputed,
         uncomputed=uncomputed,
         greatest=max(numbers, default=0.0),
     )

@@ -12,6 +12,8 @@ from coherently.events import parts
 from coherently.panel.layout import ROLES
 from coherently.panel.worksheets.cell_numbers import to_number
 from coherently.panel.worksheets.column_profile import profile, repeats
+from coherently.panel.worksheets.judge_bounds import JudgeColumns, bounded_judges
+from coherently.panel.worksheets.reading_question import ReadingAnswer, UnclearTableError, one_role
 from coherently.panel.worksheets.role_words import EITHER, spelt, summary_of
 from coherently.panel.worksheets.summary_columns import arithmetic_columns
 
@@ -39,8 +41,8 @@ class ColumnRoles:
 
     `shape` is "wide" (a row for each event, a column for each judge), "turned" (a row for each judge, a column for
     each event) or "long" (a row for each forecast); `single` has the roles that one column plays, `answers` the
-    columns of judges or of events, `comments` those of reasons, `sizes` those of
-    what may be traded, and `left_out` says why each other one is not read.
+    columns of judges or of events, `bounds` those of judges who gave intervals, `comments` those of reasons, `sizes`
+    those of what may be traded, and `left_out` says why each other one is not read.
     """
 
     shape: str
@@ -48,6 +50,7 @@ class ColumnRoles:
     answers: tuple[int, ...] = ()
     comments: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
+    bounds: tuple[JudgeColumns, ...] = ()
     left_out: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -87,13 +90,28 @@ class _RoleSearch:
         self._table, self._source, self._profiles, self._said = table, source, profiles, said
         self._people: set[int] = set()
         """Columns that have the name of a bound, without the other one: Max may be somebody."""
+        self._bounds = self._bounded()
         self._left_out: dict[int, str] = {column: "ignored" for column, role in said.items() if role == "ignore"}
+
+    def _bounded(self) -> tuple[JudgeColumns, ...]:
+        """The judges with two columns each, unless somebody said what else these columns are."""
+        names = {
+            each.column: each.name
+            for each in self._profiles.values()
+            if each.is_numeric
+            and each.name
+            and each.role is None
+            and self._said.get(each.column) in (None, "lower", "upper", "probability")
+        }
+        return tuple(bounded_judges(names))
 
     def find(self) -> ColumnRoles:
         """Look for the long shape first, as its columns have names of their own."""
         single = self._single_roles()
         comments = self._comments(single)
-        free = [column for column in self._profiles if column not in {*single.values(), *comments, *self._left_out}]
+        bounded = {column for each in self._bounds for column in each.columns}
+        taken = {*single.values(), *comments, *self._left_out, *bounded}
+        free = [column for column in self._profiles if column not in taken]
         if {"lower", "upper"} <= single.keys():
             self._check_quotes(single, free)
         if single.keys() & set(VALUES) or {"lower", "upper"} & single.keys():
@@ -103,7 +121,8 @@ class _RoleSearch:
     def _single_roles(self) -> dict[str, int]:
         single: dict[str, int] = {}
         for column, role in self._said.items():
-            if role in ("ignore", "comment", "size") or (role == "judge" and self._profiles[column].is_numeric):
+            is_bound = any(column in each.columns for each in self._bounds)
+            if role in ("ignore", "comment", "size") or self._has_answers(column) or is_bound:
                 continue
             if role in single:
                 self._ask(f"two columns are given the role {role}", "Give it to one of them.")
@@ -118,6 +137,10 @@ class _RoleSearch:
         self._drop_half_quotes(single)
         return single
 
+    def _has_answers(self, column: int) -> bool:
+        """Whether somebody said that a column of numbers is that of a judge, or of an event where rows are judges."""
+        return self._said.get(column) in ("judge", "event") and self._profiles[column].is_numeric
+
     def _plays(self, each: ColumnProfile, role: str) -> bool:
         if each.role != role or each.column in self._said or each.is_empty:
             return False
@@ -131,9 +154,11 @@ class _RoleSearch:
         if len(usual) == 1 or role in ("fee", "time"):
             return usual[:1] or found[:1]
         names = [self._table.name(each.column) for each in found]
+        answers = [one_role(role, name, f"{name!r} is the {role}") for name in names]
         return self._ask(
             f"{counted(len(found), 'column')} may be the {role}: {', '.join(map(repr, names))}. Which one is it?",
-            " or ".join(f"--columns {role}={name}" for name in names[:3]) + ".",
+            " or ".join(each.option for each in answers[:3]) + ".",
+            answers=answers,
         )
 
     def _drop_half_quotes(self, single: dict[str, int]) -> None:
@@ -182,17 +207,21 @@ class _RoleSearch:
                 f"{low!r} and {high!r} look like quotes or intervals, beside {names}. What are they?",
                 f"--columns lower={low},upper={high} reads intervals, and leaves the other columns out; "
                 f"--columns ignore={low},ignore={high} reads the others as judges.",
+                answers=[
+                    ReadingAnswer(f"{low!r} and {high!r} are bounds", (("lower", (low,)), ("upper", (high,)))),
+                    ReadingAnswer(f"{names} are judges; leave the two out", (("ignore", (low, high)),)),
+                ],
             )
 
     def _matrix(self, single: dict[str, int], free: list[int], comments: list[int]) -> ColumnRoles:
         answers = self._answer_columns(free)
-        if not answers:
+        if not answers and not self._bounds:
             self._ask(
                 "no column of probabilities, and no column of numbers for any judge",
                 "--columns event=...,probability=... says which columns they are.",
                 code="missing-column",
             )
-        if {"event", "judge"} <= single.keys():
+        if {"event", "judge"} <= single.keys() and not self._bounds:
             single["probability"] = self._only(answers, "probability", "the probabilities")
             return self._long(single, [column for column in free if column != answers[0]], comments)
         shape = self._shape(single, [column for column in free if column not in answers])
@@ -201,7 +230,7 @@ class _RoleSearch:
         for column in free:
             if column not in answers and column not in single.values():
                 self._left_out.setdefault(column, self._spare_words(column))
-        return ColumnRoles(shape, single, tuple(answers), tuple(comments), left_out=self._left_out)
+        return ColumnRoles(shape, single, tuple(answers), tuple(comments), bounds=self._bounds, left_out=self._left_out)
 
     def _spare_words(self, column: int) -> str:
         each = self._profiles[column]
@@ -216,7 +245,7 @@ class _RoleSearch:
         found = []
         for column in free:
             each = self._profiles[column]
-            if self._said.get(column) == "judge":
+            if self._has_answers(column):
                 found.append(column)
             elif each.name and each.is_numeric and each.summary not in (None, "extreme"):
                 self._left_out[column] = f"the {each.summary} of the others, by its name"
@@ -265,9 +294,11 @@ class _RoleSearch:
         if any(_is_statement(name) for name in heads):
             return "judge"
         name = self._table.name(column)
+        answers = [one_role("event", name, "the events"), one_role("judge", name, "the judges")]
         return self._ask(
             f"does the column {name!r} have the events or the judges?",
-            f"--columns event={name} or --columns judge={name}.",
+            f"{answers[0].option} or {answers[1].option}.",
+            answers=answers,
         )
 
     def _only(self, columns: list[int], role: str, what: str) -> int:
@@ -281,12 +312,17 @@ class _RoleSearch:
         return self._ask(
             f"no column is called by a name for {what}; which one has them: {', '.join(map(repr, names))}?",
             f"--columns {role}={names[0]}, for example." if names else "Give the columns names.",
+            answers=[one_role(role, name, f"{name!r} has {what}") for name in names],
         )
 
-    def _ask(self, question: str, choices: str, code: str = "unclear-columns") -> NoReturn:
+    def _ask(
+        self, question: str, choices: str, *, code: str = "unclear-columns", answers: Sequence[ReadingAnswer] = ()
+    ) -> NoReturn:
         in_python = "In Python: read_panel(..., columns={'event': 'Risk', ...})."
-        raise PanelError(
+        raise UnclearTableError(
             f"{self._source}, header in row {self._table.header_row}: {question}\nSay which: {choices} {in_python}",
+            question=question,
+            answers=tuple(answers),
             code=code,
             where=Where(self._source, self._table.header_row),
             remedy=choices,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coherently.errors import PanelError, Where
 from coherently.panel.worksheets.cell_numbers import is_answer, is_no_answer, to_number
 from coherently.panel.worksheets.role_words import role_of
-from coherently.panel.worksheets.sheet_grid import column_letters
+from coherently.panel.worksheets.sheet_grid import Percent, Uncomputed, column_letters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +59,15 @@ def header_text(cell: Cell) -> str:
     return " ".join(str(cell).split())
 
 
+def shown_cell(cell: Cell | None) -> str:
+    """A cell as a person sees it, or nearly so."""
+    if cell is None:
+        return ""
+    if isinstance(cell, Percent):
+        return f"{cell * 100:.6g} %"
+    return f"={cell.formula}" if isinstance(cell, Uncomputed) else header_text(cell)
+
+
 def find_table(grid: SheetGrid, source: str, header_row: int | None) -> FoundTable | None:
     """Find the table of a sheet; None if no row looks like a header."""
     number = header_row if header_row is not None else _header_row(grid)
@@ -74,7 +84,21 @@ def find_table(grid: SheetGrid, source: str, header_row: int | None) -> FoundTab
     columns = sorted({column for row in (number, *below) for column in grid.rows[row]})
     cells = grid.rows[number]
     names = {column: header_text(cells[column]) if column in cells else "" for column in columns}
+    names = _with_names_above(grid, number, names)
     return FoundTable(grid, number, names, below)
+
+
+def _with_names_above(grid: SheetGrid, number: int, names: dict[int, str]) -> dict[int, str]:
+    """Names that several columns have, such as low and high below each judge, with the name that stands above them."""
+    many = Counter(name.casefold() for name in names.values() if name)
+    if max(many.values(), default=0) < 2 or number - 1 not in grid.rows:
+        return names
+    above, last = grid.rows[number - 1], ""
+    found = {}
+    for column, name in names.items():
+        last = header_text(above[column]) if column in above else last
+        found[column] = f"{last} {name}" if last and many[name.casefold()] > 1 else name
+    return found
 
 
 def _header_row(grid: SheetGrid) -> int | None:

@@ -11,6 +11,7 @@ from coherently.panel.cell_table import Table, check_header
 from coherently.panel.columnar.cell_values import Refusal, to_probability
 from coherently.panel.columnar.text_files import QUOTED
 from coherently.panel.layout import ROLES, Long, Wide, recognise, said_layout
+from coherently.panel.worksheets.judge_bounds import bounded_judges
 from coherently.panel.worksheets.reading_record import ColumnReading, TableReading
 from coherently.panel.worksheets.role_words import ROLE_OF, role_of, spelt, summary_of
 
@@ -99,6 +100,8 @@ def _is_plain(layout: Long | Wide, header: Sequence[str], rows: list[list[str]],
         return False
     if isinstance(layout, Wide):
         if any(summary_of(name) or spelt(name) in ROLE_OF for name in layout.judges):
+            return False
+        if bounded_judges(dict(enumerate(layout.judges))):
             return False
         if any(summary_of(row[place[layout.event]]) for row in rows[1:]):
             return False

@@ -11,6 +11,7 @@ from coherently.panel.worksheets.delimited_text import decode_text, ragged_rows,
 from coherently.panel.worksheets.header_search import find_table
 from coherently.panel.worksheets.ods_sheets import CONTENT, is_encrypted, ods_sheets
 from coherently.panel.worksheets.plain_look import HEAD, first_row, is_plain_text, is_strict_header
+from coherently.panel.worksheets.reading_question import ReadingAnswer, UnclearTableError
 from coherently.panel.worksheets.sheet_table import SheetReader
 from coherently.panel.worksheets.workbook_parts import (
     COMPOUND,
@@ -184,11 +185,13 @@ def _one_reader(
     if len(readers) == 1:
         return next(iter(readers.items()))
     if readers:
-        listed = ", ".join(map(repr, readers))
-        remedy = " or ".join(f"--sheet {name!r}" for name in list(readers)[:3])
-        raise PanelError(
-            f"{source} has {len(readers)} sheets with forecasts: {listed}. Which one should be read? Say {remedy} "
-            f"(sheet=... in Python).",
+        question = f"{len(readers)} sheets have forecasts: {', '.join(map(repr, readers))}. Which one should be read?"
+        answers = tuple(ReadingAnswer(repr(name), sheet=name) for name in readers)
+        remedy = " or ".join(each.option for each in answers[:3])
+        raise UnclearTableError(
+            f"{source}: {question} Say {remedy} (sheet=... in Python).",
+            question=question,
+            answers=answers,
             code="unclear-sheet",
             where=Where(source),
             remedy=remedy,

@@ -103,13 +103,20 @@ SUMMARIES = {
 """Names of columns and rows that sum up others."""
 
 
+def listed_words(text: str) -> list[str]:
+    r"""The words of a list with commas and lines.
+
+    >>> listed_words("low, min\n  best bid")
+    ['low', 'min', 'best bid']
+    """
+    return [word.strip() for line in text.splitlines() for word in line.split(",") if word.strip()]
+
+
 def _table(words: dict[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for role, listed in words.items():
-        for line in listed.splitlines():
-            for word in line.split(","):
-                if word.strip():
-                    found.setdefault(word.strip(), role)
+        for word in listed_words(listed):
+            found.setdefault(word, role)
     return found
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from coherently.errors import ListedProblem, PanelError, Where
+from coherently.errors import ListedProblem, PanelError, Where, counted
 from coherently.panel.cell_table import ProblemList, Table, no_rows
 from coherently.panel.layout import Long, Wide
 from coherently.panel.worksheets.cell_numbers import (
@@ -20,10 +20,12 @@ from coherently.panel.worksheets.cell_numbers import (
     to_number,
 )
 from coherently.panel.worksheets.column_roles import find_roles
-from coherently.panel.worksheets.header_search import header_text, row_text
+from coherently.panel.worksheets.header_search import header_text, row_text, shown_cell
+from coherently.panel.worksheets.judge_bounds import to_range
+from coherently.panel.worksheets.reading_question import ReadingAnswer, UnclearTableError
 from coherently.panel.worksheets.reading_record import ColumnReading, KeptCell, SampleRow, SkippedRow, TableReading
 from coherently.panel.worksheets.role_words import says_percent, summary_of
-from coherently.panel.worksheets.sheet_grid import Percent, Uncomputed, column_letters
+from coherently.panel.worksheets.sheet_grid import Uncomputed, column_letters
 from coherently.panel.worksheets.summary_columns import sums_up_rows
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ COMPUTE = "Open the file in a spreadsheet program and save it there, so that the
 SAMPLE = 30
 """Number of rows that the record shows."""
 SHARES = ("probability", "lower", "upper")
+IntervalCells: TypeAlias = "tuple[Cell | None, Cell | None, Cell | None]"
+"""A probability, a lower and an upper bound; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +91,7 @@ class SheetReader:
             return "the header again"
         label = cells.get(roles.single["judge" if roles.shape == "turned" else "event"])
         values = self._value_columns()
-        answered = any(to_number(cells.get(c)) is not None or isinstance(cells.get(c), Uncomputed) for c in values)
+        answered = any(_is_given(cells.get(column)) for column in values)
         marked = any(c in cells for c in values)
         if isinstance(label, str):
             what = summary_of(label)
@@ -108,7 +112,9 @@ class SheetReader:
 
     def _value_columns(self) -> tuple[int, ...]:
         single = self._roles.single
-        return self._roles.answers or tuple(single[r] for r in (*SHARES, "odds", "outcome") if r in single)
+        bounds = tuple(column for each in self._roles.bounds for column in each.columns)
+        others = tuple(single[role] for role in (*SHARES, "odds", "outcome") if role in single)
+        return (*self._roles.answers, *bounds) or others
 
     def _matrix(self, rows: Sequence[int]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
         cells = [[to_number(self._found.grid.rows[row].get(c)) for c in self._roles.answers] for row in rows]
@@ -160,7 +166,9 @@ class SheetReader:
             self._guesses.append(guess)
         return 100
 
-    def _wide(self) -> tuple[Table, Wide]:
+    def _wide(self) -> tuple[Table, Long | Wide]:
+        if self._roles.bounds or any(map(to_range, (cell for c in self._roles.answers for cell in self._cells(c)))):
+            return self._intervals()
         single = self._roles.single
         event = self._found.names[single["event"]] or "event"
         columns: dict[str, list[object]] = {event: list(self._texts(single["event"]))}
@@ -173,6 +181,64 @@ class SheetReader:
             columns[outcome] = list(self._cells(single["outcome"]))
         table = Table(self._source, columns, np.array(self._rows, np.int64))
         return table, Wide(event, tuple(names), outcome)
+
+    def _intervals(self) -> tuple[Table, Long]:
+        """Intervals beside probabilities: one row for each judge and event, in the order of reading."""
+        events, judges = self._texts(self._roles.single["event"]), self._judges_with_intervals()
+        self._distinct([name for name, _ in judges], {})
+        outcome = self._roles.single.get("outcome")
+        made: dict[str, list[object]] = {name: [] for name in ("judge", "event", *SHARES, "outcome")}
+        rows = []
+        for i, row in enumerate(self._rows):
+            for judge, answers in judges:
+                if any(value is not None for value in answers[i]):
+                    rows.append(row)
+                    ended = None if outcome is None else self._found.grid.rows[row].get(outcome)
+                    for name, value in zip(made, (judge, events[i], *answers[i], ended), strict=True):
+                        made[name].append(value)
+        self._say_intervals(judges)
+        layout = Long("event", "probability", "judge", lower="lower", upper="upper")
+        if outcome is None:
+            del made["outcome"]
+        else:
+            layout = replace(layout, outcome="outcome")
+        return Table(self._source, made, np.array(rows, np.int64)), layout
+
+    def _judges_with_intervals(self) -> list[tuple[str, list[IntervalCells]]]:
+        """Each judge with probability and bounds in every row; those with columns of their own come last."""
+        found = [(self._found.names[column], self._range_cells(column)) for column in self._roles.answers]
+        for each in self._roles.bounds:
+            best = None if each.probability is None else self._shares(each.probability)
+            lows, highs = self._shares(each.lower), self._shares(each.upper)
+            middle = [None] * len(self._rows) if best is None else best
+            found.append((each.judge, list(zip(middle, lows, highs, strict=True))))
+        return found
+
+    def _range_cells(self, column: int) -> list[IntervalCells]:
+        cells = self._cells(column)
+        scale = self._scale(column, cells)
+        found: list[IntervalCells] = []
+        for cell in cells:
+            ends = to_range(cell)
+            if ends is None:
+                found.append((share(cell, scale), None, None))
+                continue
+            low, high = ends if is_per_cent(cell) else (ends[0] / scale, ends[1] / scale)
+            found.append((None, low, high) if high <= 1 else (cell, None, None))
+        return found
+
+    def _say_intervals(self, judges: Sequence[tuple[str, Sequence[IntervalCells]]]) -> None:
+        own = [each.judge for each in self._roles.bounds]
+        if own:
+            low, high = (self._found.name(c) for c in (self._roles.bounds[0].lower, self._roles.bounds[0].upper))
+            more = f", and so for {counted(len(own) - 1, 'more judge')}" if len(own) > 1 else ""
+            self._guesses.append(
+                f"{low} and {high} are read as the bounds of {own[0]}{more} (--columns judge={low},judge={high} reads "
+                f"them as two judges)"
+            )
+        in_cells = sum(low is not None for name, answers in judges if name not in own for _, low, _ in answers)
+        if in_cells:
+            self._guesses.append(f"{counted(in_cells, 'cell')} with two numbers read as intervals")
 
     def _distinct(self, names: Sequence[str], taken: Mapping[str, object]) -> list[str]:
         """Refuse two columns of one name: two judges cannot have it."""
@@ -238,10 +304,14 @@ class SheetReader:
             self._guesses.append(f"{name} is not used, since there is a column of probabilities")
             return
         if kind is None:
-            raise PanelError(
-                f"{self._source}: are the odds in column {name!r} decimal (2.5), fractional (3/2) or American (+150, "
-                f"-200)? The column does not tell: write all of them in one of these ways, or give probabilities "
-                f"(--columns probability=...)",
+            question = (
+                f"are the odds in column {name!r} decimal (2.5), fractional (3/2) or American (+150, -200)? The column "
+                f"does not tell: write all of them in one of these ways, or give probabilities"
+            )
+            raise UnclearTableError(
+                f"{self._source}: {question} (--columns probability=...)",
+                question=question,
+                answers=(ReadingAnswer("these are no odds: leave the column out", (("ignore", (name,)),)),),
                 code="unclear-columns",
                 where=Where(self._source, self._found.header_row, name),
             )
@@ -295,7 +365,7 @@ class SheetReader:
     def _sample(self) -> tuple[SampleRow, ...]:
         rows = list(self._found.grid.rows.items())[:SAMPLE]
         return tuple(
-            SampleRow(row, tuple(_shown(cells.get(column)) for column in self._found.names)) for row, cells in rows
+            SampleRow(row, tuple(shown_cell(cells.get(column)) for column in self._found.names)) for row, cells in rows
         )
 
     def _column_reading(self, column: int) -> ColumnReading:
@@ -304,6 +374,9 @@ class SheetReader:
         role = next((role for role, one in roles.single.items() if one == column), None)
         if role is None and column in roles.answers:
             role = "event" if roles.shape == "turned" else "judge"
+        for each in roles.bounds:
+            if column in each.columns:
+                role = "lower" if column == each.lower else "upper" if column == each.upper else "probability"
         if role is None and column in (*roles.comments, *roles.sizes):
             role = "comment" if column in roles.comments else "size"
         if role is not None:
@@ -323,10 +396,6 @@ class SheetReader:
         return kept
 
 
-def _shown(cell: Cell | None) -> str:
-    """A cell as a person sees it, or nearly so."""
-    if cell is None:
-        return ""
-    if isinstance(cell, Percent):
-        return f"{cell * 100:.6g} %"
-    return f"={cell.formula}" if isinstance(cell, Uncomputed) else header_text(cell)
+def _is_given(cell: Cell | None) -> bool:
+    """Whether somebody answered in a cell: a number, two of them, or a formula."""
+    return to_number(cell) is not None or to_range(cell) is not None or isinstance(cell, Uncomputed)

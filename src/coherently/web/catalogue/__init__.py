@@ -17,6 +17,7 @@ from coherently.web.catalogue.influence_texts import INFLUENCE
 from coherently.web.catalogue.judge_texts import JUDGE
 from coherently.web.catalogue.people_texts import LETTERS, PEOPLE
 from coherently.web.catalogue.question_texts import QUESTIONS
+from coherently.web.catalogue.relation_texts import RELATIONS
 from coherently.web.catalogue.result_texts import DISCUSSION, RESULTS
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ FOR_SCRIPTS = ("live.", "judge.live.")
 @cache
 def catalogue() -> Mapping[str, Text]:
     """All texts by their keys."""
-    every = (COMMON, START, QUESTIONS, BOARD, DISCUSSION, RESULTS, INFLUENCE, LETTERS, PEOPLE, JUDGE)
+    every = (COMMON, START, QUESTIONS, RELATIONS, BOARD, DISCUSSION, RESULTS, INFLUENCE, LETTERS, PEOPLE, JUDGE)
     return {key: value for texts in every for key, value in texts.items()}
 
 

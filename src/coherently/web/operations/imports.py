@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass, field
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from coherently.errors import PanelError
+from coherently.panel.worksheets import ReadingChoices, look_at_table
 from coherently.web import sizes
 from coherently.web.operations.panel_operations import own_panel, view_panel
 from coherently.web.operations.privacy import refuse_while_private
@@ -15,13 +21,16 @@ from coherently.web.operations.questions import check_meaning, setting_of
 from coherently.web.refusals import RefusedError, too_many
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from coherently.panel import Panel
-    from coherently.panel.worksheets import TableReading
+    from coherently.panel.worksheets import ReadingAnswer, TableReading
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.panel_shapes import PanelView
+
+ASKED = frozenset({"unclear-columns", "unclear-sheet", "unknown-sheet", "missing-column", "no-rows", "bad-header"})
+"""Codes of errors that are questions: somebody who sees the first rows can answer them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,7 @@ class ReadTable:
     """What a table says: judges, texts of events, and a row (judge, event, probability) per forecast, by number.
 
     `titles` are the events as people wrote them, `reasons` what a comment says beside a forecast, by judge and event,
-    `notes` and `reading` how the file was read.
+    `names` the names in the events with how many events use each, `notes` and `reading` how the file was read.
     """
 
     judges: tuple[str, ...]
@@ -39,10 +48,20 @@ class ReadTable:
     reasons: Mapping[tuple[int, int], str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     reading: TableReading | None = None
+    names: tuple[tuple[str, int], ...] = ()
 
     def title(self, event: int) -> str:
         """What an event is called, by its number."""
         return self.titles[event] if self.titles else self.events[event]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTable:
+    """A file that is read once a question is answered: the question, its answers, and what is seen of the file."""
+
+    question: str
+    answers: tuple[ReadingAnswer, ...]
+    reading: TableReading
 
 
 def file_name(sent: str) -> str:
@@ -50,13 +69,43 @@ def file_name(sent: str) -> str:
     return re.sub(r"[^\w.()+ -]", "_", sent.replace("\\", "/").rsplit("/", 1)[-1])[-100:].strip() or "panel.csv"
 
 
+@contextmanager
+def _kept(data: bytes, name: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / file_name(name)
+        file.write_bytes(data)
+        yield file
+
+
+def read_or_ask_bytes(data: bytes, name: str, said: Mapping[str, Any], seconds: float) -> ReadTable | AskedTable:
+    """Read a file, or say what has to be answered first; this runs in a process of its own."""
+    try:
+        table = read_table_bytes(data, name, said, seconds)
+    except PanelError as error:
+        with _kept(data, name) as file:
+            seen = look_at_table(file, _choices(said)) if error.code in ASKED else None
+        if seen is None:
+            raise
+        question = getattr(error, "question", "") or error.complaint.removeprefix(f"{seen.source}: ")
+        return AskedTable(question, getattr(error, "answers", ()), seen)
+    if table.reading is not None and not table.reading.sample:
+        with _kept(data, name) as file:
+            seen = look_at_table(file, _choices(said))
+        if seen is not None and len(seen.columns) == len(table.reading.columns):
+            return replace(table, reading=replace(table.reading, sample=seen.sample, header_row=seen.header_row))
+    return table
+
+
+def _choices(said: Mapping[str, Any]) -> ReadingChoices:
+    told = {name: said.get(name) for name in ("sheet", "header", "separator", "encoding")}
+    return ReadingChoices({}, told["sheet"], told["header"], separator=told["separator"], encoding=told["encoding"])
+
+
 def read_table_bytes(data: bytes, name: str, said: Mapping[str, Any], _seconds: float) -> ReadTable:
     """Read a file; this runs in a process of its own, with limits of its own. `said` are options of `read_panel`."""
     from coherently.panel import read_panel
 
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / file_name(name)
-        file.write_bytes(data)
+    with _kept(data, name) as file:
         try:
             panel = read_panel(file, **said)
         except RecursionError:
@@ -72,7 +121,17 @@ def read_table_bytes(data: bytes, name: str, said: Mapping[str, Any], _seconds: 
         reasons=_reasons(panel, titles),
         notes=panel.notes,
         reading=panel.reading,
+        names=_names(panel),
     )
+
+
+def _names(panel: Panel) -> tuple[tuple[str, int], ...]:
+    """The variables of a table, each with the number of events that use it."""
+    count = Counter[int]()
+    for sides in zip(panel.written.event.tolist(), panel.written.condition.tolist(), strict=True):
+        _, members = panel.events.supports(np.array(sides, np.int32) // 2)
+        count.update(set(members.tolist()))
+    return tuple((name, count[number]) for number, name in enumerate(panel.events.variables) if count[number])
 
 
 def _reasons(panel: Panel, titles: tuple[str, ...]) -> dict[tuple[int, int], str]:

@@ -126,7 +126,7 @@ def copy_panel(bench: Workbench, caller: AccountCaller, panel: str, draft: Panel
                 declaration=each.declaration,
             )
         for law in store.laws.list(panel):
-            store.laws.add(made, law.statement, law.title)
+            store.laws.add(made, law.statement, law.title, law.origin)
         return view_panel(bench, store.panels.get(made))
 
     return store.write(action)

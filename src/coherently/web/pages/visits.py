@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
 
+LARGEST_FIELD = 20_000_000
+"""Maximum number of bytes of a field, which may hold a file that was sent; the door limits the whole request."""
 FIELDS = 5_000
 """Maximum number of fields of a form."""
 SAYABLE = frozenset({"number", "name", "count", "added", "dropped", "questions", "forecasts"})
@@ -157,7 +159,7 @@ def _caller(request: Request, form: Mapping[str, str]) -> tuple[AccountCaller, s
 async def read_form(request: Request) -> tuple[dict[str, str], dict[str, SentFile]]:
     """The fields and files of a form; a field that is sent twice counts as sent last."""
     try:
-        sent = await request.form(max_fields=FIELDS, max_files=2, max_part_size=1_000_000)
+        sent = await request.form(max_fields=FIELDS, max_files=2, max_part_size=LARGEST_FIELD)
     except Exception as error:
         raise RefusedError(400, "not-understood", plain("refused.form")) from error
     fields = {name: value for name, value in sent.multi_items() if isinstance(value, str)}

@@ -207,6 +207,7 @@ class LawView(Shape):
     statement: str
     title: str
     time: Time
+    origin: str = Field(description="Who accepted it and by which rule it was found, if words suggested it.")
 
 
 class LawList(Shape):

@@ -17,6 +17,7 @@ from coherently.web.store.people.account_resource import AccountResource
 from coherently.web.store.people.secret_keys import SessionResource, TokenResource
 from coherently.web.store.resources.aggregation_resource import AggregationResource
 from coherently.web.store.resources.change_resource import ChangeResource
+from coherently.web.store.resources.decision_resource import DecisionResource
 from coherently.web.store.resources.drawn_resource import DrawnResource
 from coherently.web.store.resources.forecast_resource import ForecastResource
 from coherently.web.store.resources.judge_resource import JudgeResource
@@ -71,6 +72,7 @@ class Store:
         self.panels = PanelResource(database)
         self.questions = QuestionResource(database)
         self.laws = LawResource(database)
+        self.decisions = DecisionResource(database)
         self.judges = JudgeResource(database)
         self.messages = MessageResource(database)
         self.report_links = ReportLinkResource(database)

@@ -42,6 +42,8 @@ KINDS: tuple[str, ...] = get_args(Kind)
 PHASES: tuple[str, ...] = get_args(Phase)
 ANSWER_STATES: tuple[str, ...] = get_args(AnswerState)
 JOB_STATUSES: tuple[str, ...] = get_args(JobStatus)
+DECISIONS = ("accept", "reject", "same occasion")
+"""What may be decided about relations that words suggest."""
 MESSAGE_KINDS: tuple[str, ...] = get_args(MessageKind)
 MESSAGE_STATES: tuple[str, ...] = get_args(MessageState)
 ENDED = ("done", "failed", "cancelled")
@@ -144,7 +146,7 @@ class QuestionRecord(StoredRecord):
 
 @dataclass(frozen=True, slots=True)
 class LawRecord(StoredRecord):
-    """A law; one that was dropped is kept, with the time."""
+    """A law; one that was dropped is kept, with the time. `origin` says who accepted one that words suggested."""
 
     id: Annotated[str, ID]
     panel: Annotated[str, belongs("panel")]
@@ -152,6 +154,24 @@ class LawRecord(StoredRecord):
     title: Text
     added_at: Time
     dropped_at: Time | None = None
+    origin: Annotated[str, replace(WORDS, since=6)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord(StoredRecord):
+    """What somebody decided about a relation that words suggest; of several about the same one the last holds.
+
+    `about` says which relation it is in plain values; `law` is what was accepted instead of the law that was proposed.
+    """
+
+    id: Annotated[int, NUMBER]
+    panel: Annotated[str, belongs("panel")]
+    decision: Annotated[str, word(allowed=DECISIONS)]
+    about: Values
+    law: Text
+    decided_by: Text
+    reason: Text
+    time: Time
 
 
 @dataclass(frozen=True, slots=True)

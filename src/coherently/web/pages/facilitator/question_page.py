@@ -14,6 +14,7 @@ from coherently.web.operations import panel_operations as panels
 from coherently.web.operations.letters import LINK, list_letters
 from coherently.web.operations.privacy import has_private
 from coherently.web.pages.facilitator.asked_twice import summarise
+from coherently.web.pages.facilitator.relation_page import offered as offered_relations
 from coherently.web.pages.formats import clock
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.forms.joined_events import JOINS, chips, join, picked, read_joined
@@ -94,6 +95,7 @@ def show_questions(
         private=has_private(bench, panel),
         saved=None,
         undo=visit.asked_id("undo", "q"),
+        **offered_relations(visit, panel),
         loose=_loose(question_edits.list_loose_names(bench, caller, panel).names),
     )
 

@@ -89,6 +89,7 @@ def _describe(
         "meant": rows(store.meant.list(panel, taken_back=True)),
         "comments": rows(store.comments.list(panel, limit=2**31 - 1, withdrawn=True)),
         "reactions": rows(store.reactions.list(panel, taken_back=True)),
+        "decisions": rows(store.decisions.list(panel)),
         "drawn": rows(store.drawn.history(panel)),
         "outcomes": rows(store.outcomes.history(panel)),
         "aggregations": rows(versions),
@@ -98,7 +99,8 @@ def _describe(
 def _laws(store: Store, panel: str, questions: Sequence[QuestionRecord]) -> bytes:
     """What holds, for people and for the command line; importing reads the laws of panel.json."""
     declared = [each.declaration for each in questions if each.declaration and each.withdrawn_at is None]
-    return "".join(f"{law}\n" for law in [*declared, *(law.statement for law in store.laws.list(panel))]).encode()
+    laws = [f"{law.statement}  # {law.origin}" if law.origin else law.statement for law in store.laws.list(panel)]
+    return "".join(f"{law}\n" for law in [*declared, *laws]).encode()
 
 
 def _forecasts(store: Store, panel: str, questions: Sequence[QuestionRecord], names: Mapping[str, str]) -> bytes:

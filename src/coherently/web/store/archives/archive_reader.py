@@ -14,6 +14,7 @@ from coherently.web.store.archives.archive_rows import read_row
 from coherently.web.store.archives.archived_fields import ArchivedFields
 from coherently.web.store.database.schema import (
     aggregation,
+    decision,
     drawn,
     hand_in,
     meant,
@@ -32,6 +33,7 @@ from coherently.web.store.store_errors import ArchiveError, StoreError
 from coherently.web.store.store_records import (
     AggregationRecord,
     CommentRecord,
+    DecisionRecord,
     DrawnRecord,
     EventRecord,
     HandInRecord,
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from coherently.web.store.store_records import StoredRecord
 
 WITHOUT_NUMBER = ("abstained", "withdrawn")
-LATER = ("reactions", "drawn")
+LATER = ("reactions", "drawn", "decisions")
 """Lists that archives of the first version do not have."""
 BATCH = 10_000
 """Number of forecasts that are added at a time."""
@@ -114,6 +116,7 @@ class ArchiveReader:
             (hand_in, self._read(HandInRecord, "hand_ins")),
             (meant, self._read(MeantRecord, "meant")),
             (reaction, self._read(ReactionRecord, "reactions")),
+            (decision, self._read(DecisionRecord, "decisions")),
             (drawn, self._read(DrawnRecord, "drawn")),
             (outcome, self._read(OutcomeRecord, "outcomes")),
             (aggregation, [self._aggregation(row, parts) for row in self._read(AggregationRecord, "aggregations")]),

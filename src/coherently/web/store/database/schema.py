@@ -210,6 +210,13 @@ drawn = _table(
     since=4,
     sqlite_autoincrement=True,
 )
+decision = _table(
+    "decision",
+    records.DecisionRecord,
+    Index(None, "panel", "id"),
+    since=6,
+    sqlite_autoincrement=True,
+)
 outcome = _table("outcome", records.OutcomeRecord, Index(None, "panel", "id"), sqlite_autoincrement=True)
 aggregation = _table(
     "aggregation",

@@ -35,9 +35,9 @@ def insert_law(connection: Connection, made: LawRecord) -> None:
 class LawResource(Resource):
     """Laws in the order in which they were added; one that is dropped is kept."""
 
-    def add(self, panel: str, statement: str, title: str = "") -> LawRecord:
-        """Add a law."""
-        made = LawRecord(new_id("l"), panel, statement, title, added_at=now())
+    def add(self, panel: str, statement: str, title: str = "", origin: str = "") -> LawRecord:
+        """Add a law; `origin` says who accepted it, if words suggested it."""
+        made = LawRecord(new_id("l"), panel, statement, title, added_at=now(), origin=origin)
 
         def action(connection: Connection) -> LawRecord:
             get_panel(connection, panel)
