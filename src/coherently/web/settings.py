@@ -104,7 +104,12 @@ def read_mail(url: str, sender: str, password: str = "") -> MailSettings:
     is_here = parts.scheme == STARTTLS and parts.hostname in LOOPBACK
     security = OPEN if is_here else parts.scheme
     return MailSettings(
-        parts.hostname, port or PORTS[security], sender, security, unquote(parts.username or ""), password
+        parts.hostname,
+        port or PORTS[security],
+        sender,
+        security=security,
+        user=unquote(parts.username or ""),
+        password=password,
     )
 
 

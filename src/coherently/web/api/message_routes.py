@@ -19,7 +19,7 @@ from coherently.web.api.dependencies import (
     ReportLinkId,
     json_only,
 )
-from coherently.web.operations import deadlines, letters, mailing, report_links
+from coherently.web.operations import deadlines, judge_mail, letters, report_links
 from coherently.web.shapes.judging_shapes import JudgeEdit, JudgeView
 from coherently.web.shapes.message_shapes import (
     LetterKind,
@@ -49,7 +49,7 @@ def calendar_file(text: str) -> Response:
 @router.patch("/panels/{panel}/judges/{judge}", tags=["judges"])
 def edit_judge(bench: Bench, caller: Facilitating, panel: PanelId, judge: JudgeId, edit: JudgeEdit) -> JudgeView:
     """Say where mail to a judge goes."""
-    return mailing.edit_judge(bench, caller, panel, judge, edit)
+    return judge_mail.edit_judge(bench, caller, panel, judge, edit=edit)
 
 
 @router.get("/panels/{panel}/letters/{kind}", tags=["messages"])
@@ -61,7 +61,7 @@ def list_letters(bench: Bench, caller: Facilitating, panel: PanelId, kind: Lette
 @router.get("/panels/{panel}/messages", tags=["messages"])
 def list_messages(bench: Bench, caller: Facilitating, panel: PanelId) -> MessageList:
     """List all mail to judges, and what became of it."""
-    return mailing.list_messages(bench, caller, panel)
+    return judge_mail.list_messages(bench, caller, panel)
 
 
 @router.post("/panels/{panel}/messages", tags=["messages"], status_code=202)
@@ -69,19 +69,19 @@ def queue_messages(
     bench: Bench, caller: Facilitating, panel: PanelId, draft: MessageDraft, origin: LinkOrigin, key: Key = None
 ) -> QueuedMessages:
     """Mail a letter to judges; who has had it is left out."""
-    return mailing.queue_messages(bench, caller, panel, draft, origin=origin, key=key)
+    return judge_mail.queue_messages(bench, caller, panel, draft, origin=origin, key=key)
 
 
 @router.post("/panels/{panel}/messages/{message}/repeat", tags=["messages"])
 def repeat_message(bench: Bench, caller: Facilitating, panel: PanelId, message: MessageId) -> MessageView:
     """Send a mail once more that failed, or of which nobody knows whether it was sent."""
-    return mailing.repeat_message(bench, caller, panel, message)
+    return judge_mail.repeat_message(bench, caller, panel, message)
 
 
 @router.post("/panels/{panel}/messages/{message}/cancel", tags=["messages"])
 def cancel_message(bench: Bench, caller: Facilitating, panel: PanelId, message: MessageId) -> MessageView:
     """Do not send a mail that still waits."""
-    return mailing.cancel_message(bench, caller, panel, message)
+    return judge_mail.cancel_message(bench, caller, panel, message)
 
 
 @router.get("/panels/{panel}/deadline.ics", tags=["rounds"], responses=FILE, response_class=Response)

@@ -154,7 +154,7 @@ def send_next(store: Store, settings: MailSettings) -> bool:
         store.messages.drop_link(secret)
         store.messages.end(message.id, "cancelled", "It was no longer needed when its turn came.")
         return True
-    envelope = write_mail(context, judge, message, f"{message.origin}/j/{secret}", settings.sender)
+    envelope = write_mail(context, judge, message, link=f"{message.origin}/j/{secret}", sender=settings.sender)
     try:
         hand_over(settings, envelope)
     except MaybeSentError as error:

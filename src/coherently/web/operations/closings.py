@@ -159,7 +159,7 @@ def _clashes(
     bench: Workbench, judge: str, setting: SheetSetting, answers: Sequence[Answered], *, meant: Mapping[str, str]
 ) -> tuple[Clash, ...] | None:
     """The contradictions of some answers; None if they were not all looked for yet."""
-    told = ask_feedback(bench, judge, setting, tuple(answers), frozenset(meant))
+    told = ask_feedback(bench, judge, setting, tuple(answers), meant=frozenset(meant))
     return None if AnswerState.NOT_CHECKED in told.states.values() else told.contradictions
 
 

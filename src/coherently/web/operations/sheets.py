@@ -186,7 +186,7 @@ def _feedback(bench: Workbench, caller: JudgeCaller, own: Sequence[Answered]) ->
     setting = setting_of(bench, caller.panel)
     asked = {item.id for item in setting.items}
     answers = tuple(each for each in own if each.event in asked)
-    return ask_feedback(bench, caller.judge.id, setting, answers, _meant(bench, caller))
+    return ask_feedback(bench, caller.judge.id, setting, answers, meant=_meant(bench, caller))
 
 
 def ask_feedback(

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from coherently.errors import CoherentlyError
 from coherently.web.access.origins import is_only_here, link_origin
 from coherently.web.catalogue import plain
-from coherently.web.operations import deadlines, invitations, letters, mailing, report_links
+from coherently.web.operations import deadlines, invitations, judge_mail, letters, report_links
 from coherently.web.operations import panel_operations as panels
 from coherently.web.pages.formats import clock
 from coherently.web.pages.forms.filled import fill
@@ -35,7 +35,7 @@ def show_people(visit: Visit, note: Notice | None = None, made: NewReportLink | 
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     found = panels.get_panel(bench, caller, panel)
     judges = invitations.list_judges(bench, caller, panel).judges
-    mail = mailing.list_messages(bench, caller, panel)
+    mail = judge_mail.list_messages(bench, caller, panel)
     written = {kind: letters.list_letters(bench, caller, panel, kind).letters for kind in KINDS}
     last = {each.judge: each for each in mail.messages}
     origin = link_origin(visit.request, bench.settings)
@@ -100,7 +100,7 @@ def save_addresses(visit: Visit) -> Response:
         typed = {each.id: visit.form.get(f"address-{each.id}", each.address).strip() for each in judges}
         edits = {each.id: fill(JudgeEdit, address=typed[each.id]) for each in judges if typed[each.id] != each.address}
         for judge, edit in edits.items():
-            mailing.edit_judge(bench, caller, panel, judge, edit)
+            judge_mail.edit_judge(bench, caller, panel, judge, edit=edit)
     except CoherentlyError as error:
         return show_people(visit, wrong(error))
     return visit.go(f"/panels/{panel}/people", "people.addresses.saved", count=len(edits))
@@ -112,7 +112,7 @@ def send(visit: Visit) -> Response:
     try:
         draft = fill(MessageDraft, kind=visit.form.get("kind", ""))
         origin = link_origin(visit.request, visit.bench.settings)
-        queued = mailing.queue_messages(visit.bench, visit.caller, panel, draft, origin=origin)
+        queued = judge_mail.queue_messages(visit.bench, visit.caller, panel, draft, origin=origin)
     except CoherentlyError as error:
         return show_people(visit, wrong(error))
     count = len(queued.messages)
@@ -124,9 +124,9 @@ def repeat_or_cancel(visit: Visit) -> Response:
     bench, caller, panel, message = visit.bench, visit.caller, visit.part("panel"), visit.part("message")
     try:
         if visit.form.get("cancel"):
-            mailing.cancel_message(bench, caller, panel, message)
+            judge_mail.cancel_message(bench, caller, panel, message)
             return visit.go(f"/panels/{panel}/people", "people.cancelled")
-        mailing.repeat_message(bench, caller, panel, message)
+        judge_mail.repeat_message(bench, caller, panel, message)
     except CoherentlyError as error:
         return show_people(visit, wrong(error))
     return visit.go(f"/panels/{panel}/people", "people.again.done")

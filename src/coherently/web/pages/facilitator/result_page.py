@@ -178,7 +178,7 @@ def contradicted(bench: Workbench, panel: str, rows: Sequence[SimpleNamespace], 
     asked = [row for row in rows if row.before is not None]
     items = tuple(desk.Item(row.event, row.event, row.short, row.number, topic=row.topic) for row in asked)
     averages = tuple(desk.Answered(row.event, row.before) for row in asked)
-    found = ask_feedback(bench, panel, desk.SheetSetting(items, tuple(laws)), averages, frozenset())
+    found = ask_feedback(bench, panel, desk.SheetSetting(items, tuple(laws)), averages, meant=frozenset())
     return tuple(each.sentence for each in found.contradictions[:MOST])
 
 
