@@ -12,7 +12,7 @@ from coherently.panel import Panel
 from experiments.evaluation.panels import DATA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 REAL = "flusight_2017_bins_numbers"
 """A season of flu: 655 bins of five numbers, 520 laws."""
@@ -63,6 +63,32 @@ def bins(count: int) -> Panel:
     return Panel.from_records(rows, laws=laws)
 
 
+def tied_values(count: int) -> Panel:
+    """The values of a variable, a compound event about two of them and another variable, and that variable."""
+    values = [f"v{i}" for i in range(count)]
+    mass = 1.2 * np.random.default_rng(8).dirichlet(np.ones(count))
+    rows = [("A", f"w = {value}", p) for value, p in zip(values, mass.tolist(), strict=True)]
+    rows += [("A", "w = v1 | w = v2 & x", 0.1), ("A", "x", 0.4)]
+    return Panel.from_records(rows, laws=[f"variable w: {', '.join(values)}"])
+
+
+def tied_ladder(count: int, noise: float = 0.0) -> Panel:
+    """A ladder, in order but for noise, and two compound events that share a rung."""
+    rng = np.random.default_rng(8)
+    p = np.clip(np.sort(rng.random(count))[::-1] + noise * rng.normal(size=count), 0.001, 0.999)
+    rows = [("A", f"r >= {i}", q) for i, q in enumerate(p.tolist())]
+    rows += [("A", f"r >= {count // 2} & x", 0.6), ("A", f"r >= {count // 2} & y", 0.7)]
+    return Panel.from_records(rows, laws=["variable r: number"])
+
+
+def tied_bins(count: int) -> Panel:
+    """Bins of a number, and a law by which some of them imply another event."""
+    mass = 1.2 * np.random.default_rng(8).dirichlet(np.ones(count))
+    rows = [("A", f"r >= {i} & r < {i + 1}", p) for i, p in enumerate(mass.tolist())]
+    law = f"r >= {count // 3} & r < {count // 2} -> x"
+    return Panel.from_records([*rows, ("A", "x", 0.3)], laws=["variable r: number", law])
+
+
 def _season() -> Panel:
     return co.read_panel(DATA / f"{REAL}.csv", laws=DATA / f"{REAL}.laws")
 
@@ -74,6 +100,13 @@ WORK = (
     Work("the bins of flusight_2017_bins_numbers", _season, (0.1, 0.1)),
 )
 GROWTH = {"partitions": partition, "ladders": ladder, "trees": tree, "bins of two numbers": bins}
+TIED = {
+    "values": tied_values,
+    "rungs": tied_ladder,
+    "rungs out of order": lambda count: tied_ladder(count, 0.05),
+    "bins": tied_bins,
+}
+TIED_SIZES = (500, 1_000, 2_000, 4_000)
 
 
 def run() -> None:
@@ -94,15 +127,21 @@ def main() -> None:
         told = " | ".join(f"{1e3 * time:.1f} ms" for time in times)
         targets = ", ".join(f"{1e3 * target:.0f} ms" for target in work.targets)
         print(f"| {work.name} | {told} | {targets} | {'met' if met else 'missed'} |", flush=True)
-    print(f"\n| size | {' | '.join(f'{size:,}' for size in DECADES)} | exponent |\n|---|{'---|' * (len(DECADES) + 1)}")
-    for row in growth(DECADES):
+    _print_growth("structures", growth(GROWTH, DECADES, "log"), DECADES)
+    for loss in ("brier", "log"):
+        _print_growth(f"tied to other events, {loss}", growth(TIED, TIED_SIZES, loss), TIED_SIZES)
+
+
+def _print_growth(title: str, rows: Iterator[list[str]], sizes: tuple[int, ...]) -> None:
+    print(f"\n| {title} | {' | '.join(f'{size:,}' for size in sizes)} | exponent |\n|---|{'---|' * (len(sizes) + 1)}")
+    for row in rows:
         print(f"| {' | '.join(row)} |", flush=True)
 
 
-def growth(sizes: tuple[int, ...]) -> Iterator[list[str]]:
-    """Times of each structure under the log loss, and the exponent from the first size to the last."""
-    for name, draw in GROWTH.items():
-        times = [_seconds(draw(size), "log") for size in sizes]
+def growth(draws: Mapping[str, Callable[[int], Panel]], sizes: tuple[int, ...], loss: str) -> Iterator[list[str]]:
+    """Times of each structure, and the exponent from the first size to the last."""
+    for name, draw in draws.items():
+        times = [_seconds(draw(size), loss) for size in sizes]
         exponent = np.log(times[-1] / times[0]) / np.log(sizes[-1] / sizes[0])
         yield [name, *(f"{1e3 * time:.2f} ms" for time in times), f"{exponent:.2f}"]
 

@@ -18,7 +18,7 @@ author = "The Coherently authors"
 copyright = "The Coherently authors, Apache-2.0"  # noqa: A001  (the name that Sphinx reads)
 version = release = coherently.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "extensions.mathml", "extensions.reference_pages"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "skills"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "furo"

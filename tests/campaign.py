@@ -81,6 +81,10 @@ def tied_structures_agree(part):
     return f"{structure_checks.check_structure('tied', 23_000 + part, 20_000 // PARTS):.1e}"
 
 
+def limited_values_agree(part):
+    return f"{structure_checks.check_limited(24_000 + part, 20_000 // PARTS):.1e}"
+
+
 def shares_agree(part):
     found = table_checks.check_shares(7_000_000 + part * 1_000, 20_000 // PARTS)
     return f"{found['left'] / found.total():.2f}"
@@ -223,6 +227,9 @@ CAMPAIGNS = {
     "5,000 panels of the whole language: worlds, proofs, JSON, bounds, checks and books": language_agrees,
     "5,000 panels with outcomes (entailed, contradictory, partial) against enumeration": outcomes_agree,
     "20,000 panels of exclusive values by their structure and by worlds (largest difference)": exclusive_values_agree,
+    "20,000 panels of exclusive values with intervals and pins by one multiplier and by worlds (largest difference)": (
+        limited_values_agree
+    ),
     "20,000 panels of implications by their structure and by worlds (largest difference)": orders_agree,
     "20,000 ladders by their structure and by worlds (largest difference)": ladders_agree,
     "20,000 panels of bins, with laws between numbers, by levels and by worlds (largest difference)": bins_agree,

@@ -114,7 +114,8 @@ def test_tables_of_components_are_measured():
 
 
 def test_components_of_a_structure_grow():
-    assert [len(row) for row in structure.growth((8, 16))] == [4, 4, 4, 4]
+    for draws in (structure.GROWTH, structure.TIED):
+        assert [len(row) for row in structure.growth(draws, (8, 16), "log")] == [4, 4, 4, 4]
 
 
 def test_influence_is_measured_and_agrees_with_the_plain_way(tmp_path, capsys):

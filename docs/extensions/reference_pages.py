@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 DOCS = Path(__file__).parents[1]
-MODULES = ("network", "plot", "aio")
+MODULES = ("network", "plot", "aio", "agents")
 """Public modules: their own names have pages."""
 WRITTEN = re.compile(r"^\| `(\w+)` \| ([^|]+) \|", re.MULTILINE)
 SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z`])|\n\n")

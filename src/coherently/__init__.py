@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from coherently import network, plot
+    from coherently import agents, aio, network, plot
     from coherently.conversion import (
         Conversion,
         convert,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from coherently.explain.bets.dutch import Trade
     from coherently.explain.bets.trading_terms import TradingTerms
     from coherently.explain.influence import Influence, Why
+    from coherently.explain.next_questions import NextQuestions, OpenQuestion, ask_next
     from coherently.explain.verdicts import CheckStatus
     from coherently.judge_weights import (
         CoherenceWeights,
@@ -170,6 +171,7 @@ _ROOMS = {
     "coherently.explain.bets.dutch": ["Trade"],
     "coherently.explain.bets.trading_terms": ["TradingTerms"],
     "coherently.explain.influence": ["Influence", "Why"],
+    "coherently.explain.next_questions": ["NextQuestions", "OpenQuestion", "ask_next"],
     "coherently.explain.verdicts": ["CheckStatus"],
     "coherently.judge_weights": [
         "CoherenceWeights",
@@ -283,7 +285,9 @@ __all__ = [
     "MissingDependencyError",
     "Mixture",
     "NetworkError",
+    "NextQuestions",
     "OnlinePanel",
+    "OpenQuestion",
     "Panel",
     "PanelError",
     "Pool",
@@ -311,7 +315,10 @@ __all__ = [
     "Weights",
     "Where",
     "Why",
+    "agents",
     "aggregate",
+    "aio",
+    "ask_next",
     "baselines",
     "calibration",
     "check",
@@ -339,7 +346,7 @@ __all__ = [
 if not TYPE_CHECKING:  # a checker that saw this function would believe that every name exists
 
     def __getattr__(name: str) -> object:
-        if name in ("network", "plot"):
+        if name in ("agents", "aio", "network", "plot"):
             return importlib.import_module(f"coherently.{name}")
         if name not in _ROOM_OF:
             raise AttributeError(f"module 'coherently' has no attribute {name!r}")

@@ -50,6 +50,20 @@ class Where(Viewed):
             return row
         return f"{row}, column {self.column}" if self.column else f"{row}, first column"
 
+    def field_in(self, body: str = "", record: str = "") -> str | None:
+        """The path of the place in a body that has `forecasts` and `laws`; `record` is where a record is in it.
+
+        >>> Where("records", 2, "probability").field_in("body."), Where("laws", 1).field_in()
+        ('body.forecasts.1.probability', 'laws.0')
+        """
+        if self.field is not None:
+            return f"{record}{self.field}"
+        rows = {"records": "forecasts", "laws": "laws"}
+        if self.file in rows and isinstance(self.row, int):
+            column = self.column or ("event" if self.file == "records" and self.event else None)
+            return body + ".".join(filter(None, [rows[self.file], str(self.row - 1), column]))
+        return f"{body}{self.file}" if self.file in ("outcomes", "weights") else None
+
     def as_dict(self) -> dict[str, Any]:
         """All parts by name, as JSON has them."""
         return {name: list(value) if name == "span" and value else value for name, value in asdict(self).items()}

@@ -66,6 +66,8 @@ def examples():
         ("why, rich", co.aggregate(rich).why("p given q")),
         ("why not", co.aggregate(table, "linear").why("~p")),
     )
+    yield "next questions", co.ask_next(table.without("p & q"), about="p | q", candidates=["p & ~q", "p ^ q"])
+    yield from (("next questions about all", co.ask_next(rich)), ("again", co.ask_next(table, about="contradictions")))
     yield "bounds table", exact.bounds_table(["p | q", "true"])
     yield from (("scores", co.score(scored)), ("infinite scores", co.score(certain, clip=0)))
     yield "scores with intervals", co.score(scored, confidence=0.9)

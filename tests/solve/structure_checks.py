@@ -15,9 +15,11 @@ from coherently.problem import find_loss, pose, settled, split
 from coherently.problem.spaces.enumerated import possible_worlds
 from coherently.solve.budget import Budget
 from coherently.solve.component.component_solver import solve_by_worlds
+from coherently.solve.component.newton.limits import InfeasiblePinsError, pin_rows
 from coherently.solve.component.objective import goal_of, sides_at
 from coherently.solve.component.planes import savings
-from coherently.solve.component.structure.exclusive_values import exclusive_values, solve_exclusive
+from coherently.solve.component.structure.exclusive_values import exclusive_values, solve_exclusive, values_of
+from coherently.solve.component.structure.limited_values import solve_limited
 from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.literal_order import literal_order
 from coherently.solve.component.structure.structure_rules import solve_by_structure, solve_order
@@ -26,6 +28,7 @@ from tests.truth import holds
 
 LOSSES = ("brier", "log", "spherical")
 MOST_WORLDS = 4_000
+COLUMNS = ("judge", "event", "probability", "weight", "lower", "upper")
 CLOSELY = Budget(tolerance=1e-12)
 
 
@@ -140,10 +143,11 @@ def check_claims(part):
     truth = holds(part, worlds)
     values, order, listed = exclusive_values(part), literal_order(part), listed_worlds(part, MOST_WORLDS)
     costs = np.sin(np.arange(1.0, len(part) + 1))
-    assert np.array_equal(holds(part, listed.worlds), listed.truth), "an event is not what it says"
-    assert len(np.unique(listed.truth, axis=0)) == len(listed), "worlds that nothing tells apart"
-    assert np.array_equal(np.unique(truth, axis=0), np.unique(listed.truth, axis=0)), "a world is missing or impossible"
-    for claim in (values, order, listed):
+    own = check_runs(listed.events)
+    assert np.array_equal(holds(part, listed.worlds(np.arange(len(listed)))), own), "an event is not what it says"
+    assert len(np.unique(own, axis=0)) == len(listed), "worlds that nothing tells apart"
+    assert np.array_equal(np.unique(truth, axis=0), np.unique(own, axis=0)), "a world is missing or impossible"
+    for claim in (values, order, listed.events):
         if claim is not None:
             least = (truth @ costs).min()
             assert least - 1e-12 <= claim.least(costs) <= least, "not the least sum of all worlds"
@@ -162,6 +166,27 @@ def check_claims(part):
     return values, order
 
 
+def check_runs(runs):
+    """The truth that runs stand for; what they say of shares, complements and neighbours is what a table says."""
+    truth = np.zeros((runs.n_worlds, runs.n_events), np.bool_)
+    for event, first, end in zip(runs.event, runs.first, runs.end, strict=True):
+        assert not truth[first:end, event].any()
+        truth[first:end, event] = True
+    share = np.exp(-40 * np.abs(np.sin(np.arange(1.0, runs.n_worlds + 1))))  # over 17 powers of ten
+    held, failed = runs.probabilities(share / share.sum())
+    np.testing.assert_allclose(held, share @ truth / share.sum(), rtol=1e-12)
+    np.testing.assert_allclose(failed, share @ ~truth / share.sum(), rtol=1e-12)
+    assert np.array_equal(runs.counts(), truth.sum(axis=0))
+    others = runs.complement()
+    assert others.complement().counts().tolist() == truth.sum(axis=0).tolist()
+    for rows, table in ((others.stretches(), ~truth), (runs.compared(), np.diff(truth.astype(int), axis=1, prepend=0))):
+        found = np.zeros(table.shape)
+        row, place, value = rows.entries()
+        np.add.at(found, (place, row), value)
+        assert np.array_equal(found, table), "runs do not say what the table says"
+    return truth
+
+
 def _closed_sets(count, literals):
     """All sets of literals that obey the implications which these sets all obey; they are the sets themselves."""
     implied = ~(literals[:, :, None] & ~literals[:, None, :]).any(axis=0)
@@ -176,8 +201,8 @@ def _closed_sets(count, literals):
     return np.unique(found, axis=0)
 
 
-def check_answer(part, goal, answer):
-    """An answer is a mixture of possible worlds, loses what it says and is as near as that of the other solvers."""
+def check_mixture(part, goal, answer):
+    """An answer is a mixture of possible worlds and loses what it says."""
     terms = goal.terms(part)
     truth = holds(part, answer.worlds)
     np.testing.assert_allclose(answer.share @ truth, answer.x, atol=1e-13)
@@ -190,6 +215,12 @@ def check_answer(part, goal, answer):
         assert all(row.tobytes() in rows for row in np.ascontiguousarray(answer.worlds[:, block.variables]))
     assert (holds(space.laws, answer.worlds) == space.laws.truth).all()
     np.testing.assert_allclose(answer.objective, terms.value(sides_at(answer.x)), rtol=1e-12, atol=1e-15)
+
+
+def check_answer(part, goal, answer):
+    """An answer is a mixture of possible worlds, loses what it says and is as near as that of the other solvers."""
+    check_mixture(part, goal, answer)
+    terms = goal.terms(part)
     scale = max(float(terms.total) * 1e-3, answer.objective)
     other = solve_by_worlds(part, goal, CLOSELY)
     assert answer.bound <= other.objective + 1e-13 * terms.total, "the bound is above another answer"
@@ -260,6 +291,65 @@ def check_structure(kind, seed, count, conic=0.1):
     return worst
 
 
+def limited(rng):
+    """Exclusive values with points, intervals with one or two ends, and pins, which may contradict each other."""
+    texts, laws = exclusive(rng)
+    rows = []
+    for text in texts:
+        for _ in range(int(rng.choice([0, 1, 1, 2, 3]))):
+            low, high = sorted([probability(rng), probability(rng)])
+            weight = float(10 ** rng.uniform(-2, 2)) * (rng.random() < 0.95)
+            kind = rng.random()
+            ends = (
+                (None, None) if kind < 0.4 else (low, high) if kind < 0.8 else (0.0, high) if kind < 0.9 else (low, 1.0)
+            )
+            event = f"~({text})" if kind < 0.1 else text
+            rows.append(dict(zip(COLUMNS, ("A", event, 0.5 * (low + high), weight, *ends), strict=True)))
+        if rng.random() < 0.25:
+            laws = [*laws, f"P({text}) {rng.choice(['<=', '>=', '='])} {rng.uniform(0, 0.5):.3f}"]
+    return rows or [dict(zip(COLUMNS, ("A", texts[0], 0.5, 1.0, 0.2, 0.8), strict=True))], laws
+
+
+def check_limited(seed, count):
+    """Exclusive values with intervals and pins lose as much as by the other solver; returns the largest difference.
+
+    Intervals leave a choice, so that probabilities may differ.
+    """
+    rng, worst = np.random.default_rng(seed), 0.0
+    for _ in range(count):
+        rows, laws = limited(rng)
+        loss = find_loss(str(rng.choice(LOSSES)))
+        try:
+            parts = components(co.Panel.from_records(rows, laws=laws), loss)
+        except co.CoherentlyError:
+            continue
+        for part, goal in parts:
+            worst = max(worst, check_limits(part, goal))
+    return worst
+
+
+def check_limits(part, goal):
+    """The answer of a component of exclusive values that has intervals or pins, if it has: its difference."""
+    answer = solve_limited(part, goal, Budget())
+    if not len(part.terms):
+        assert answer is None
+        return 0.0
+    try:
+        other = solve_by_worlds(part, goal, Budget(tolerance=1e-10))
+    except InfeasiblePinsError:
+        assert answer is None
+        return 0.0
+    assert answer is not None, "a structure is not solved"
+    check_mixture(part, goal, answer)
+    total = goal.terms(part).total
+    assert answer.violation <= 1e-9
+    assert abs(answer.violation - pin_rows(part.terms.limits, len(part)).violation(sides_at(answer.x))) <= 1e-15
+    assert answer.bound <= other.objective + 1e-12 * total, "the bound is above another answer"
+    assert other.bound <= answer.objective + 1e-12 * total, "a proved bound is above the answer"
+    assert answer.gap <= 1e-9 * max(answer.objective, 1e-3 * total)
+    return max(0.0, answer.objective - other.objective) / max(1e-3 * total, other.objective)
+
+
 def check_left_alone(part, goal):
     """What doubles cannot say of levels is left to the other solver: an event that the log loss drives to an end."""
     x = solve_by_worlds(part, goal, CLOSELY).x[part.weight > 0]
@@ -306,8 +396,7 @@ def spoiled(rng, texts, laws):
     else:
         rows.append(("B", extra, probability(rng), 1.0, None, None))
         laws.append(f"({b}) -> z")
-    columns = ("judge", "event", "probability", "weight", "lower", "upper")
-    return [dict(zip(columns, row, strict=True)) for row in rows], laws
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows], laws
 
 
 def check_near_misses(seed, count):
@@ -325,6 +414,9 @@ def check_near_misses(seed, count):
             claim = check_claims(part)
             if claim is not None and rng.random() < 0.25:
                 check_shares(part, goal)
+            if len(part.terms) and values_of(part) is not None and not len(part.terms.conditionals):
+                check_limits(part, goal)
+                continue
             if claim in (None, (None, None)):
                 assert claim is None or solve_by_structure(part, goal, Budget()) is None
                 continue

@@ -14,6 +14,7 @@ from coherently.solve.component.component_solver import solve_by_worlds, solve_c
 from coherently.solve.component.objective import goal_of
 from coherently.solve.component.structure import barrier_path, structure_rules, world_shares
 from coherently.solve.component.structure.exclusive_values import exclusive_values
+from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.literal_order import literal_order
 from coherently.solve.component.structure.structure_rules import solve_by_structure
 from coherently.solve.component.structure.world_shares import solve_shares
@@ -83,7 +84,7 @@ def test_components_of_a_structure_are_recognised_and_solved_as_by_other_ways(ki
 @pytest.mark.parametrize("kind", ["values", "rungs", "bins"])
 def test_structures_tied_to_other_events_are_solved_over_all_worlds_at_once(kind, loss, monkeypatch):
     monkeypatch.setattr(structure_rules, "MANY_SQUARES", 150)
-    monkeypatch.setattr(structure_rules, "MANY_EVENTS", 150)
+    monkeypatch.setattr(structure_rules, "MANY_WORLDS", 150)
     rng, count = np.random.default_rng(8), 200
     rows, laws = tied(kind, rng, count)
     panel = co.Panel.from_records(rows, laws=laws)
@@ -116,6 +117,30 @@ def tied(kind, rng, count):
     return [*rows, ("A", "x", 0.3)], ["variable r: number", f"r >= {count // 3} & r < {count // 2} -> x"]
 
 
+@pytest.mark.parametrize("kind", ["values", "rungs", "pooled rungs"])
+def test_worlds_are_counted_before_they_are_solved_all_at_once(kind):
+    """What the answer mixes is nearly known before: rungs out of order are pooled."""
+    rows, laws = tied(kind.split()[-1], np.random.default_rng(8), 60)
+    if kind.startswith("pooled"):
+        rows = [(judge, text, 0.5 + 0.4 * (-1) ** i) for i, (judge, text, _) in enumerate(rows)]
+    part = only_part(rows, laws)
+    answer = solve_by_worlds(part, goal_of(part, find_loss("brier")), checks.CLOSELY)
+    np.testing.assert_allclose(structure_rules.likely_worlds(part), len(answer.worlds), rtol=0.3, atol=4)
+
+
+def test_shares_that_are_almost_nothing_have_all_their_digits_under_the_log_loss():
+    """Heavy forecasts that contradict each other leave 1e-9 and less to lighter ones, and as little to complements."""
+    rows = [("A", "who = Ann", 0.98, 20.0), ("A", "who = Bob", 0.99, 30.0), ("B", "who = Cid", 0.5, 0.8)]
+    rows += [("B", "who = Cid & z", 0.9, 0.3), ("B", "z", 0.4, 1.0), ("B", "who = Ann | who = Bob", 0.2, 0.1)]
+    part = only_part(rows, WHO, "log")
+    goal = goal_of(part, find_loss("log"))
+    answer = solve_shares(part, goal, Budget())
+    x = np.minimum(answer.x, 1 - answer.x)
+    assert 0 < x.min() < 1e-9
+    assert answer.gap <= 1e-12 * goal.terms(part).total
+    checks.check_answer(part, goal, answer)
+
+
 def test_conditionals_on_rungs_and_values_are_solved_over_all_worlds_at_once():
     rng = np.random.default_rng(9)
     levels = np.sort(rng.random(420))[::-1]
@@ -124,6 +149,21 @@ def test_conditionals_on_rungs_and_values_are_solved_over_all_worlds_at_once():
     part = only_part(rows, ["variable r: number"], "log")
     goal = goal_of(part, find_loss("log"))
     answer = solve_by_structure(part, goal, Budget())
+    checks.check_answer(part, goal, answer)
+
+
+@pytest.mark.parametrize("loss", ["brier", "log"])
+def test_conditionals_on_many_values_are_solved_over_all_worlds_at_once(loss):
+    """The condition of each is a value of the same variable: as many terms with a condition as there are values."""
+    rng, count = np.random.default_rng(10), 150
+    rows = [("A", f"w = v{i}", p) for i, p in enumerate(1.2 * rng.uniform(0.5, 1.5, count) / count)]
+    rows += [("A", f"x given w = v{i}", p) for i, p in enumerate(rng.uniform(0.2, 0.4, count))] + [("A", "x", 0.3)]
+    part = only_part(rows, ["variable w: " + ", ".join(f"v{i}" for i in range(count))], loss)
+    goal = goal_of(part, find_loss(loss))
+    program = world_shares.world_shares(part, goal, listed_worlds(part, 1_000))
+    assert (program.arranged.width, len(program.arranged.edge)) == (1, 1)
+    answer = solve_shares(part, goal, Budget())
+    assert answer is not None
     checks.check_answer(part, goal, answer)
 
 
@@ -150,6 +190,42 @@ def test_a_condition_that_vanishes_is_left_to_the_other_solver():
     rows = [("A", "who = Ann", 1.0), ("A", "who = Bob", 0.0), ("A", "who = Bob given who = Bob | who = Cid", 0.5)]
     part = only_part(rows, WHO)
     assert solve_shares(part, goal_of(part, find_loss("brier")), Budget()) is None
+
+
+def test_intervals_and_pins_of_exclusive_values_are_kept_as_by_other_ways():
+    assert checks.check_limited(3, 150) <= 1e-9
+
+
+def test_intervals_stay_in_their_middle_while_values_without_a_forecast_take_the_rest():
+    columns = ("judge", "event", "probability", "lower", "upper")
+    known = [("A", "who = Ann", 0.3, 0.2, 0.4), ("A", "who = Bob", 0.2, 0.1, 0.3)]
+    rows = [dict(zip(columns, row, strict=True)) for row in known]
+
+    def shares(*laws):
+        result = co.aggregate(co.Panel.from_records(rows, laws=laws), "exact", "log")
+        assert {one.route for one in result.components} == {"closed form"}
+        return [result.probability("who = Ann"), result.probability("who = Bob")]
+
+    np.testing.assert_allclose(shares("variable who: Ann, Bob, Cid, Dan"), [0.3, 0.2], atol=1e-14)
+    np.testing.assert_allclose(shares(*WHO, "P(who = Cid) <= 0.4"), [0.35, 0.25], atol=1e-14)
+    outside = np.array(shares(*WHO, "P(who = Cid) <= 0.25"))
+    np.testing.assert_allclose(outside.sum(), 0.75, atol=1e-12)
+    up = find_loss("log").gradient(outside) - find_loss("log").gradient(np.array([0.4, 0.3]))
+    np.testing.assert_allclose(up[0], up[1], atol=1e-9)
+    assert up[0] > 0
+
+
+@pytest.mark.parametrize("loss", ["brier", "log"])
+def test_a_pin_on_a_value_moves_all_others_alike(loss):
+    """Ann's share is pinned from 0.5 to 0.2: what Bob and Cid gain has the same slope."""
+    rows = [("A", "who = Ann", 0.5), ("A", "who = Bob", 0.3), ("A", "who = Cid", 0.2)]
+    panel = co.Panel.from_records(rows, laws=[*WHO, "P(who = Ann) = 0.2"])
+    result = co.aggregate(panel, "exact", loss)
+    x = np.array([result.probability(f"who = {name}") for name in ("Ann", "Bob", "Cid")])
+    slope = find_loss(loss).gradient(x) - find_loss(loss).gradient(np.array([0.5, 0.3, 0.2]))
+    np.testing.assert_allclose(x[0], 0.2, atol=1e-12)
+    np.testing.assert_allclose(slope[1], slope[2], atol=1e-9)
+    assert co.verify(panel, result)
 
 
 def test_nothing_is_claimed_that_worlds_do_not_show():
@@ -349,7 +425,7 @@ def test_a_stop_ends_the_method_on_levels():
 
 @pytest.mark.parametrize("kind", ["values", "rungs"])
 def test_an_answer_over_all_worlds_at_once_that_ends_early_is_coherent_and_bounded(kind, monkeypatch):
-    monkeypatch.setattr(structure_rules, "MANY_EVENTS", 150)
+    monkeypatch.setattr(structure_rules, "MANY_WORLDS", 150)
     rows, laws = tied(kind, np.random.default_rng(8), 200)
     panel = co.Panel.from_records(rows, laws=laws)
     result = co.aggregate(panel, co.Exact(time_limit=0.0), "log")

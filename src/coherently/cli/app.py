@@ -9,6 +9,7 @@ import typer
 import coherently
 from coherently.cli import (
     EXIT_CODES,
+    agent_server,
     aggregate,
     bounds,
     check,
@@ -52,6 +53,7 @@ app.command("convert", cls=WordedCommand)(convert.convert)
 app.command("simulate", cls=WordedCommand)(simulate.simulate)
 app.command("schema", cls=WordedCommand)(record_schemas.schema)
 app.command("serve", cls=WordedCommand)(serve.serve)
+app.command("mcp", cls=WordedCommand)(agent_server.mcp)
 app.command("demo", cls=WordedCommand)(demo.demo)
 app.command("node", cls=WordedCommand)(one_node.node)
 app.add_typer(local_network.network, name="network")

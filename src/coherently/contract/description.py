@@ -163,18 +163,26 @@ class KnownText:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list of values of one kind."""
+    """A list of values of one kind; with `least` and `most`, of so many."""
 
     kind: ValueKind
+    least: int = 0
+    most: int | None = None
 
     def schema(self) -> Schema:
         """The kind as JSON Schema."""
-        return {"type": "array", "items": self.kind.schema()}
+        limits = {"minItems": self.least or None, "maxItems": self.most}
+        told = {name: number for name, number in limits.items() if number is not None}
+        return {"type": "array", "items": self.kind.schema(), **told}
 
     def check(self, value: Any, place: str) -> None:
         """Refuse what is not such a list."""
         if not isinstance(value, list):
             refuse(value, place, "a list")
+        if len(value) < self.least or (self.most is not None and len(value) > self.most):
+            told = f"{self.least:,} or more" if self.most is None else f"{self.least:,} to {self.most:,}"
+            message = f"{place} has {len(value):,} items; it must have {told}"
+            raise MisfitError(message, "bad-length", place, f"a list of {told} items")
         for i, item in enumerate(value):
             self.kind.check(item, f"{place}[{i}]")
 

@@ -179,7 +179,7 @@ def _looked_up(result: Result, event: str, budget: Budget) -> Bounds | None:
     table_starts, tables = events.tables(coordinates)
     rows = [place[a:b] for a, b in pairwise(starts.tolist())]  # ascending: the problem numbers variables in their order
     words = [tables[a:b] for a, b in pairwise(table_starts.tolist())]
-    part = _touched(components.extend(rows, words), len(components) + np.arange(len(rows)))
+    part = touched(components.extend(rows, words), len(components) + np.arange(len(rows)))
     if (mixture := index.mixture(part.origin)) is None:
         return None
     weight, worlds = mixture
@@ -195,8 +195,8 @@ def _posed_anew(result: Result, event: str, budget: Budget) -> Bounds:
         return Bounds(constant, constant)
     sides = asked.coordinates()
     problem = pose(settled(panel), result.loss, unit_of(panel.weight), np.array(sides, np.int32))
-    part = _touched(problem.merged, [problem.coordinate_of(side) for side in sides])
-    weight, worlds = _joint(result, panel, part)
+    part = touched(problem.merged, [problem.coordinate_of(side) for side in sides])
+    weight, worlds = mixture_over(result, panel, part)
     bounds = _bounds(part, asked, KnownAnswer(worlds, weight, result.loss), budget)
     return _noted(bounds, _note_unknown(result, panel.events, part, len(sides)))
 
@@ -267,16 +267,25 @@ def _reason(found: Extremes) -> str | None:
     return "the events are too large for a proof; tighter bounds may exist"
 
 
-def _touched(merged: Merged, asked: Sequence[int] | NDArray[np.int64]) -> Merged:
+def touched(merged: Merged, asked: Sequence[int] | NDArray[np.int64]) -> Merged:
     """Everything known that is connected to some coordinates, and these once more, as the last.
 
     They are of one component: "A given H" is about A and H, and A implies H, which independent events do not.
     """
+    found = touched_together(merged, asked)
+    assert found is not None
+    return found
+
+
+def touched_together(merged: Merged, asked: Sequence[int] | NDArray[np.int64]) -> Merged | None:
+    """The same of any coordinates; None if nothing known ties them to each other."""
     needed = merged.known()
     needed[asked] = True
     kept = merged.keep(needed)
     places = (np.cumsum(needed) - 1)[list(asked)]
-    part = next(part for part in split(kept) if np.isin(places, part.coordinates).all())
+    part = next((part for part in split(kept) if np.isin(places, part.coordinates).all()), None)
+    if part is None:
+        return None
     asked_here = [int(np.flatnonzero(part.coordinates == place)[0]) for place in places]
     rest = np.ones(len(part.merged), np.bool_)
     rest[asked_here] = part.merged.known()[asked_here]
@@ -306,7 +315,7 @@ def _owners(events: Events) -> list[str]:
     return names
 
 
-def _joint(result: Result, panel: Panel, part: Merged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def mixture_over(result: Result, panel: Panel, part: Merged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """One mixture over a part's variables, from the mixtures of the result.
 
     Variables that are not in the result get a truth that the laws allow.

@@ -106,7 +106,7 @@ def extremes(part: Merged, answer: KnownAnswer, budget: Budget, *, heed_absent: 
     f = N (phi'(x) - phi'(q)), as does every world of a mixture that gives x. So a multiple of f, the pull, is taken
     from the prices: this changes nothing for worlds on the face, and keeps the oracle from those off it.
     """
-    search = _search(part, answer, 1, budget, heed_absent=heed_absent)
+    search = bound_search(part, answer, 1, budget, heed_absent=heed_absent)
     if search is None:
         return replace(_nearby(part, answer, 1, budget), late=budget.is_over())
     found = search.between(search.event(-1, turned=False), budget)
@@ -124,7 +124,7 @@ def conditional_extremes(
     are left out. So the ends of P(H) come first: the greatest shows whether H is possible at all, and gives worlds to
     start with; the least shows whether it may be impossible, and how much a gap of the proof counts in the quotient.
     """
-    search = _search(part, answer, 2, budget, heed_absent=heed_absent)
+    search = bound_search(part, answer, 2, budget, heed_absent=heed_absent)
     if search is None:
         return replace(_nearby(part, answer, 2, budget, turned=turned), late=budget.is_over())
     program = search.event(-2, turned=turned[0])
@@ -141,7 +141,9 @@ def conditional_extremes(
     return replace(found, condition=state)
 
 
-def _search(part: Merged, answer: KnownAnswer, asked: int, budget: Budget, *, heed_absent: bool) -> _BoundSearch | None:
+def bound_search(
+    part: Merged, answer: KnownAnswer, asked: int, budget: Budget, *, heed_absent: bool = False
+) -> BoundSearch | None:
     """A search over the worlds of a part; None if there is no way to price worlds, or no time."""
     try:
         pricing = Pricing(part, asked)
@@ -149,7 +151,7 @@ def _search(part: Merged, answer: KnownAnswer, asked: int, budget: Budget, *, he
         return None
     if not pricing.works or budget.is_over():
         return None
-    return _BoundSearch(pricing, answer, heed_absent=heed_absent)
+    return BoundSearch(pricing, answer, heed_absent=heed_absent)
 
 
 def _nearby(
@@ -179,7 +181,7 @@ def _tidy(low: float, high: float) -> tuple[float, float]:
     return (low, high) if low <= high else (0.5 * (low + high),) * 2
 
 
-class _BoundSearch:
+class BoundSearch:
     """The known worlds, the claims on their mixtures, and the oracle that prices other worlds."""
 
     def __init__(self, pricing: Pricing, answer: KnownAnswer, *, heed_absent: bool) -> None:

@@ -114,6 +114,15 @@ class ShareProgram(ABC):
         for column, worth in enumerate(self._worth, first):
             self._solver.changeColCost(column, sign * worth)
 
+    def aim_at(self, aim: Form, truth: Iterable[Mask]) -> None:
+        """Be about another sum of coordinates from now on; `truth` has the worlds that were added, in their order."""
+        self._aim, self._worth = aim, [aim.at(row) for row in truth]
+
+    def shares(self) -> Vector:
+        """The shares of the worlds in the mixture that was found last, in the order in which they were added."""
+        values = np.array(self._solver.getSolution().col_value)
+        return values[len(values) - len(self._worth) :]
+
     def solve(self, budget: Budget) -> Optimum | None:
         """The least value, and the prices; None if the budget is over or rounding makes the solver fail."""
         left = max(SHORTEST, budget.left())

@@ -25,7 +25,6 @@ from coherently.web.shapes.stateless_shapes import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from coherently.errors import Where
     from coherently.panel import Panel
     from coherently.result import Result
     from coherently.solve import Method, Recipe
@@ -244,17 +243,7 @@ def in_body(record: str = "") -> Iterator[None]:
     try:
         yield
     except CoherentlyError as error:
-        raise error.moved(lambda where: replace(where, field=_field(where, record))) from None
-
-
-def _field(where: Where, record: str) -> str | None:
-    if where.field is not None:
-        return f"{record}{where.field}"
-    rows = {"records": "body.forecasts", "laws": "body.laws"}
-    if where.file in rows and isinstance(where.row, int):
-        column = where.column or ("event" if where.file == "records" and where.event else None)
-        return ".".join(filter(None, [rows[where.file], str(where.row - 1), column]))
-    return f"body.{where.file}" if where.file in ("outcomes", "weights") else None
+        raise error.moved(lambda where: replace(where, field=where.field_in("body.", record))) from None
 
 
 def _seconds(asked: float | None, most: float) -> float:

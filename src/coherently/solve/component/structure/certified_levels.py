@@ -37,26 +37,28 @@ def certified(
     *,
     mixture: tuple[Vector, Truth, Vector],
     least: Callable[[Vector], float],
-    dual: Vector | None = None,
+    plane: PlaneBelow | None = None,
     route: Route,
     steps: int = 0,
+    violation: float = 0.0,
 ) -> Answer | None:
     """The answer of a mixture: shares, worlds, and the probabilities of the events that these have.
 
     `least` is a lower bound on a sum of coefficients of events over all worlds, as good as rounding allows. None if
     that leaves a gap, unless the time was over after some steps: then the solver has met numbers that it cannot handle.
-    `dual` has phi'(x) of each event, if that is known better than from x, which may be too near to 0 or 1 to say it.
+    `plane` lies below the losses, if one is known that proves more than the one at x. `violation` is by how much pins
+    are missed.
     """
     share, worlds, x = mixture
     terms, sides = objective.terms(part), sides_at(x)
-    value, plane = terms.value(sides), tangent(terms, sides) if dual is None else _plane_at(terms, dual)
+    value, plane = terms.value(sides), tangent(terms, sides) if plane is None else plane
     lowest = least(plane.coefficients)
     bound = max(0.0, plane.bound(lowest))
     proved = budget.is_enough(value - bound, value)
     is_late = steps > 0 and budget.is_over()
     if not proved and not is_late and not value - bound <= CLOSE * terms.total:
         return None
-    quadratic = objective.is_quadratic
+    quadratic = objective.is_quadratic and not len(part.terms.limits)
     return Answer(
         share=share,
         worlds=worlds,
@@ -66,7 +68,7 @@ def certified(
         route=route,
         proof=Proof.ALL_WORLDS,
         ended=Ended.PROVED if proved else _late(budget) if is_late else Ended.ROUNDING,
-        violation=0.0,
+        violation=violation,
         saved=_saved(terms, sides, least, quadratic=quadratic),
         shortfall=max(0.0, 0.5 * (float(plane.coefficients @ x) - lowest)) if quadratic else math.nan,
         degenerate=NO_INDICES,
@@ -87,8 +89,11 @@ def _saved(objective: Objective, sides: Vector, least: Callable[[Vector], float]
     return plane.constant + least(plane.coefficients)
 
 
-def _plane_at(objective: Objective, dual: Vector) -> PlaneBelow:
-    """The plane below the losses of points that touches each where phi' is `dual`."""
+def plane_at(objective: Objective, dual: Vector) -> PlaneBelow:
+    """The plane below the losses of points that touches each where phi' is `dual`.
+
+    That may be known better than from x, which may be too near to 0 or 1 to say it.
+    """
     loss, q, w = objective.loss, objective.middle, objective.weight
     slope = dual[objective.joint]
     r = loss.inverse(slope)

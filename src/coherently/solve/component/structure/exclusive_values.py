@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from coherently.problem import BlockForm
-from coherently.solve.component.structure.certified_levels import MOST_BYTES, certified
+from coherently.solve.component.newton.limits import pin_rows
+from coherently.solve.component.objective import sides_at
+from coherently.solve.component.structure.certified_levels import MOST_BYTES, certified, plane_at
 from coherently.solve.facts import Route
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
     from coherently.solve.component.answer import Answer
     from coherently.solve.component.objective import Objective, Squares
+    from coherently.solve.component.planes import PlaneBelow
 
 SINGLE = 2
 """The truth table of a variable itself."""
@@ -47,9 +50,14 @@ class ExclusiveValues(NamedTuple):
 
 
 def exclusive_values(part: Merged) -> ExclusiveValues | None:
-    """The component as exclusive values; None if there is anything else in it."""
+    """The component as exclusive values with a number each; None if there is anything else in it."""
+    return None if len(part.terms) else values_of(part)
+
+
+def values_of(part: Merged) -> ExclusiveValues | None:
+    """The component as exclusive values, whatever is said of them; None if there are other events or laws."""
     space, functions = part.space, part.functions
-    if len(space.blocks) != 1 or len(space.laws) or len(part.terms):
+    if len(space.blocks) != 1 or len(space.laws):
         return None
     block = space.blocks[0]
     if block.form not in (BlockForm.EXACTLY_ONE, BlockForm.AT_MOST_ONE) or len(block.variables) != part.n_variables:
@@ -81,12 +89,36 @@ def solve_exclusive(part: Merged, objective: Objective | Squares, budget: Budget
         told[values.variable[known]] = True
         share[:-1][~told] = rest / free
         share[-1] = rest * values.unnamed / free
-    share /= share.sum()
+    slopes = np.zeros(len(part))
+    slopes[known] = dual
+    terms = objective.terms(part)
+    return answer_of_values(part, objective, budget, values=values, share=share, plane=plane_at(terms, slopes))
+
+
+def answer_of_values(
+    part: Merged,
+    objective: Objective | Squares,
+    budget: Budget,
+    *,
+    values: ExclusiveValues,
+    share: Vector,
+    plane: PlaneBelow,
+) -> Answer | None:
+    """The answer of shares, one for each value and one for none of them; None if the table of worlds is too large."""
+    share = share / share.sum()
     if np.count_nonzero(share) * part.n_variables > MOST_BYTES:
         return None
-    mixture, slopes = (*_worlds(share), share[values.variable]), np.zeros(len(part))
-    slopes[known] = dual
-    return certified(part, objective, budget, mixture=mixture, least=values.least, dual=slopes, route=Route.CLOSED_FORM)
+    x = share[values.variable]
+    return certified(
+        part,
+        objective,
+        budget,
+        mixture=(*_worlds(share), x),
+        least=values.least,
+        plane=plane,
+        route=Route.CLOSED_FORM,
+        violation=pin_rows(part.terms.limits, len(part)).violation(sides_at(x)),
+    )
 
 
 def _worlds(share: Vector) -> tuple[Vector, Truth]:

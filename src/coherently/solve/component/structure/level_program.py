@@ -165,7 +165,7 @@ def arranged(
 ) -> tuple[LevelProgram, Indices] | None:
     """The program with its nodes numbered along the band, and these numbers; `node` has the node of each literal."""
     starts, entry = _entries(order, objective)
-    first, second = _pairs(starts)
+    first, second = pairs_within(starts)
     literal = node[order.literal[entry]]
     inner = (literal[first] < size) & (literal[second] < size)
     first, second = first[inner], second[inner]
@@ -201,7 +201,7 @@ def _entries(order: LiteralOrder, objective: Objective) -> tuple[Indices, Indice
     return take_rows(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), by_event, objective.joint)
 
 
-def _pairs(starts: Indices) -> tuple[Indices, Indices]:
+def pairs_within(starts: Indices) -> tuple[Indices, Indices]:
     """All ordered pairs of members of the same row, members with themselves included."""
     count = np.diff(starts)
     squares = count**2

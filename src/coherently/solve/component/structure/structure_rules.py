@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from coherently import _core
+from coherently.problem import BlockForm
 from coherently.solve.component.structure.exclusive_values import solve_exclusive
 from coherently.solve.component.structure.interior_levels import solve_levels
 from coherently.solve.component.structure.isotonic import solve_isotonic
+from coherently.solve.component.structure.limited_values import solve_limited
 from coherently.solve.component.structure.literal_order import literal_order
 from coherently.solve.component.structure.world_shares import solve_shares
 
@@ -20,8 +25,10 @@ if TYPE_CHECKING:
 
     Solver = Callable[[Merged, Objective | Squares, Budget], Answer | None]
 
-MANY_SQUARES, MANY_EVENTS = 1_000, 400
-"""Number of events from which all worlds at once are quicker than one after the other: Brier loss, other losses."""
+MANY_SQUARES, MANY_WORLDS = 400, 150
+"""Number of likely worlds from which all at once are quicker than one after the other: Brier loss, other losses."""
+LARGE = 1_600
+"""Number of events from which the same holds, however few worlds are likely."""
 
 
 def solve_order(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:
@@ -35,13 +42,32 @@ def solve_order(part: Merged, objective: Objective | Squares, budget: Budget) ->
 
 
 def solve_large_lists(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:
-    """The nearest mixture of few worlds, if events are so many that one world after the other takes longer."""
-    if not part.space.blocks or len(part) < (MANY_SQUARES if objective.is_quadratic else MANY_EVENTS):
+    """The nearest mixture of few worlds, if the answer has so many that one world after the other takes longer."""
+    many = MANY_SQUARES if objective.is_quadratic else MANY_WORLDS
+    if not part.space.blocks or len(part) < many or (len(part) < LARGE and likely_worlds(part) < many):
         return None
     return solve_shares(part, objective, budget)
 
 
-STRUCTURES: tuple[Solver, ...] = (solve_exclusive, solve_order, solve_large_lists)
+def likely_worlds(part: Merged) -> int:
+    """About how many worlds the answer mixes: one for each event, but rungs out of order are pooled, and 0 stays 0."""
+    known = (part.weight > 0) & (part.mean > 0)
+    rungs, found = np.zeros(len(part), np.bool_), 0
+    event_of = np.full(part.n_variables, -1)
+    single = np.flatnonzero(known & (part.sizes() == 1))
+    event_of[part.functions.variables[part.functions.starts[single]]] = single
+    for block in part.space.blocks:
+        if block.form is BlockForm.CHAIN:
+            own = event_of[block.variables]
+            own = own[own >= 0]
+            order = np.arange(len(own), dtype=np.int32)
+            chain = _core.Order(len(own), order[:-1], order[1:])
+            found += len(np.unique(chain.isotonic(part.mean[own], part.weight[own])))
+            rungs[own] = True
+    return found + int(np.count_nonzero(known & ~rungs))
+
+
+STRUCTURES: tuple[Solver, ...] = (solve_exclusive, solve_limited, solve_order, solve_large_lists)
 """Each looks, in linear time, whether a component has its structure, and gives None if not."""
 
 

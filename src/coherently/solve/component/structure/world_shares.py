@@ -5,10 +5,14 @@ terms, the matrix of a step is A' H A + diag(r), with the sum of the shares held
 
     ds = T (g - A' v),   (H^-1 + A T A') v = A T g,   T = 1 / r,
 
-which is a system with one row per event. It is sparse if events hold in few worlds, as those of values and bins do. A
-threshold does not, but it is nearly the one before: in the differences B x of neighbouring events the matrix is
-B H^-1 B' + (B A) T (B A)', and B A is sparse. An event that is true in most worlds counts by its complement. So k
-values, rungs or bins, with a few variables beside them, cost about k steps of elimination.
+which is a system with one row per event (see `share_factor`). It is a narrow band if events hold in few worlds, as
+those of values and bins do. A threshold does not, but it is nearly the one before: in the differences B x of
+neighbouring events the matrix is B H^-1 B' + (B A) T (B A)', and B A is sparse. An event that is true in most worlds
+counts by its complement. So k values, rungs or bins, with a few variables beside them, cost about k steps of
+elimination, and no table of worlds and events is made (see `event_runs`).
+
+Where a share is large, r is small, and T is more than doubles can hold beside H^-1. A little damping of such shares
+keeps the system solvable; it costs a step no more than a millionth of its length.
 
 In the end, worlds whose share is small beside its multiplier have none. Newton's method on the shares of the others,
 without any inequality, finds the last digits; where many shares have the same probabilities, it moves them little.
@@ -17,14 +21,16 @@ without any inequality, finds the last digits; where many shares have the same p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.solve.component.objective import sides_at
+from coherently.solve.component.objective import STEEPEST, Planes, sides_at
 from coherently.solve.component.structure.barrier_path import minimised
-from coherently.solve.component.structure.certified_levels import CLOSE, certified
+from coherently.solve.component.structure.certified_levels import CLOSE, MOST_BYTES, certified, plane_at
+from coherently.solve.component.structure.event_runs import EventRuns
 from coherently.solve.component.structure.listed_worlds import listed_worlds
+from coherently.solve.component.structure.share_factor import ShareFactor, SparseRows, bordered
 from coherently.solve.facts import Route
 
 if TYPE_CHECKING:
@@ -34,9 +40,10 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.answer import Answer
-    from coherently.solve.component.objective import Objective, Planes, Squares
+    from coherently.solve.component.objective import Objective, Squares
     from coherently.solve.component.structure.barrier_path import BarrierPoint
     from coherently.solve.component.structure.listed_worlds import ListedWorlds
+    from coherently.solve.component.structure.share_factor import BorderedRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,7 @@ class ShareTuning:
     unsettled: float = 1e-6
     """The least probability that a condition does not hold."""
     damping: float = 1e-6
-    """What holds shares where they have a choice, in units of weight."""
+    """What holds shares that are large or have a choice, in units of weight."""
     last_steps: int = 12
     """Maximum number of steps for the last digits."""
     settled: float = 1e-16
@@ -63,6 +70,10 @@ class ShareTuning:
     """How often worlds change sides at most."""
     negligible: float = 1e-12
     """A slope below this, in units of weight, is rounding."""
+    rarest: float = 1e-300
+    """The least probability at which a loss is asked for its slope."""
+    most_entries: int = 2**22
+    """Maximum number of entries of the rows of events."""
 
 
 TUNING = ShareTuning()
@@ -77,27 +88,43 @@ def solve_shares(part: Merged, objective: Objective | Squares, budget: Budget) -
     terms = objective.terms(part)
     if len(part.terms.intervals) or len(part.terms.limits) or not len(terms):
         return None
-    listed = listed_worlds(part, TUNING.most_worlds)
-    if listed is None or not len(listed):
+    listed = listed_worlds(part, min(TUNING.most_worlds, MOST_BYTES // max(1, part.n_variables)))
+    program = None if listed is None or not len(listed) else world_shares(part, terms, listed)
+    if program is None:
         return None
-    program = world_shares(part, terms, listed)
-    point, steps = minimised(program, np.full(len(listed), 1.0 / len(listed)), budget)
+    size = len(program.listed)
+    point, steps = minimised(program, np.full(size, 1.0 / size), budget)
     best = None
     for share in [point.z] if budget.is_over() else _candidates(program, point):
-        kept = np.flatnonzero(share > 0)
-        own = share[kept] / share[kept].sum()
-        mixture = own, listed.worlds[kept], np.clip(own @ listed.truth[kept], 0.0, 1.0)
-        if not _are_open(terms, mixture[2]):
-            return None
-        answer = certified(
-            part, objective, budget, mixture=mixture, least=listed.least, route=Route.NEWTON, steps=steps
-        )
+        answer = _answer(part, objective, budget, program=program, share=share, steps=steps)
         if answer is not None and (best is None or answer.gap < best.gap):
             best = answer
         if budget.is_over() or (best is not None and best.gap <= CLOSE * terms.total):
             break
     is_near = best is not None and best.gap <= TUNING.finished * max(best.objective, terms.total)
     return best if is_near or budget.is_over() else None
+
+
+def _answer(
+    part: Merged, objective: Objective | Squares, budget: Budget, *, program: ListedShares, share: Vector, steps: int
+) -> Answer | None:
+    """The answer of these shares, with its bound; None if a condition may vanish, or if rounding leaves a gap."""
+    listed, share = program.listed, np.maximum(share, 0.0)
+    share = share / share.sum()
+    kept, sides = np.flatnonzero(share > 0), program.sides(share)
+    x = sides[: len(part)]
+    if not _are_open(program.objective, x):
+        return None
+    return certified(
+        part,
+        objective,
+        budget,
+        mixture=(share[kept], listed.worlds(kept), x),
+        least=listed.events.least,
+        plane=plane_at(program.objective, program.slopes(sides)[0]) if program.is_precise else None,
+        route=Route.NEWTON,
+        steps=steps,
+    )
 
 
 def _are_open(terms: Objective, x: Vector) -> bool:
@@ -110,23 +137,22 @@ def _are_open(terms: Objective, x: Vector) -> bool:
 class ListedShares:
     """Losses as a function of the shares of worlds, which are at least 0 and sum to 1.
 
-    `events` has the events of terms so that neighbours are alike. Row i of `rows` has the truth of `events[i]` in each
-    world, less `turned[i]`, and less that of the event before it if it is in one of the `runs` and not the first there.
-    The first events are those of terms without a condition: `differences` leads from `plain` terms to `own` rows. The
-    terms `given` have a condition; `joint` and `condition` have the truth of their sides.
+    The terms `plain` have no condition, and are in an order in which neighbours are alike. Row i of `rows` has the
+    truth of the event of `plain[i]` in each world, less 1 if it goes by its complement, and less that of the event
+    before it if it is in one of the `runs` and not the first there. The terms `given` have a condition; `joint` and
+    `condition` have the truth of their sides in the worlds where the condition holds. `arranged` are the rows of plain
+    terms and then of others, as the system of a step has them.
     """
 
     objective: Objective
-    events: Indices
-    runs: tuple[tuple[int, int], ...]
-    turned: Vector
-    rows: Any
+    listed: ListedWorlds
     plain: Indices
-    own: Any
-    differences: Any
+    runs: tuple[tuple[int, int], ...]
+    rows: SparseRows
+    arranged: BorderedRows
     given: Indices
-    joint: Any
-    condition: Any
+    joint: SparseRows
+    condition: SparseRows
 
     @property
     def unit(self) -> float:
@@ -138,21 +164,34 @@ class ListedShares:
         """The sum of all weights."""
         return self.objective.total
 
-    def sides(self, z: Vector) -> Vector:
-        """The probabilities of the terms' events, by sums of differences, and of their complements."""
-        found = self.rows @ z + self.turned
-        for first, end in self.runs:
-            np.cumsum(found[first:end], out=found[first:end])
-        x = np.zeros(self.objective.size)
-        x[self.events] = np.clip(found, 0.0, 1.0)
-        return sides_at(x)
+    @property
+    def is_precise(self) -> bool:
+        """Whether digits of x do not say where the loss of an event is, and there are no conditions to ask for."""
+        return self.objective.is_steep and not len(self.given)
 
-    def by_world(self, by_event: Vector) -> Vector:
-        """The sum of coefficients of events in each world, less a constant."""
-        sums = by_event[self.events]
+    def sides(self, z: Vector) -> Vector:
+        """The probabilities of the events and of their complements, each with all its digits."""
+        return np.concatenate([*self.listed.events.probabilities(z), [1.0]])
+
+    def slopes(self, sides: Vector) -> tuple[Vector, Vector]:
+        """The first and second derivative of phi at the probability of each event, from its rarer side.
+
+        A loss is symmetric: phi' of an event is that of its complement with the other sign.
+        """
+        x, other = np.split(sides[:-1], 2)
+        rarer, loss = np.maximum(np.minimum(x, other), TUNING.rarest), self.objective.loss
+        slope = loss.gradient(rarer)
+        return np.where(x <= other, slope, -slope), loss.curvature(rarer)
+
+    def by_world(self, planes: Planes) -> Vector:
+        """The sum of the terms' planes in each world, less a constant."""
+        sums = planes.by_joint[self.plain]
         for first, end in self.runs:
             sums[first:end] = np.cumsum(sums[first:end][::-1])[::-1]
-        found: Vector = self.rows.T @ sums
+        found, count = self.rows.transposed_times(sums, len(self.listed)), len(self.listed)
+        if len(self.given):
+            found += self.joint.transposed_times(planes.by_joint[self.given], count)
+            found += self.condition.transposed_times(planes.by_condition[self.given], count)
         return found
 
     def lost(self, z: Vector) -> float:
@@ -173,109 +212,123 @@ class ListedShares:
 
     def model(self, z: Vector) -> tuple[Vector, Planes]:
         """The gradient, of which the mean over the shares is 0, and the planes of the terms."""
-        planes = self.objective.planes(self.sides(z), 0.0)
-        gradient = self.by_world(self.objective.coefficients(planes.by_joint, planes.by_condition)[0])
+        sides, terms = self.sides(z), self.objective
+        planes = terms.planes(sides, 0.0)
+        if terms.is_steep:
+            planes = self._steep(planes, sides)
+        gradient = self.by_world(planes)
         return gradient - z @ gradient, planes
+
+    def _steep(self, planes: Planes, sides: Vector) -> Planes:
+        """The planes, with plain terms by their rarer side: near 1, the digits of x do not say where it is."""
+        terms, (slope, curvature) = self.objective, self.slopes(sides)
+        event = terms.joint[self.plain]
+        by_joint, bend = planes.by_joint.copy(), planes.curvature.copy()
+        by_joint[self.plain] = terms.weight[self.plain] * (slope[event] - terms.loss.gradient(terms.middle[self.plain]))
+        bend[self.plain] = terms.weight[self.plain] * np.minimum(curvature[event], STEEPEST)
+        return Planes(
+            ratio=planes.ratio,
+            bent=planes.bent,
+            by_joint=by_joint,
+            by_condition=planes.by_condition,
+            curvature=bend,
+            constant=planes.constant,
+        )
 
     def factor(self, planes: Planes, ratio: Vector, raised: float) -> ShareFactor:
         """The factor of the second derivative of f plus `ratio` on the diagonal, with the sum of shares held."""
-        return ShareFactor(self, planes, 1.0 / ratio, raised)
+        return self.softened(planes, 1.0 / np.maximum(ratio, TUNING.damping * self.unit), raised)
+
+    def softened(self, planes: Planes, give: Vector, raised: float = 0.0) -> ShareFactor:
+        """The same, by what shares give way by."""
+        soft, arranged = 1.0 / planes.curvature[np.concatenate([self.plain, self.given])], self.arranged
+        if len(self.given):
+            arranged = arranged.revalued(_stacked(self.rows, self._bent(planes.bent[self.given])))
+        return ShareFactor(arranged, give, soft, raised)
+
+    def _bent(self, ratio: Vector) -> SparseRows:
+        """The directions in which terms with a condition bend: the joint event less the ratio times the condition."""
+        return self.joint.with_values(self.joint.value - ratio[self.joint.row] * self.condition.value)
 
 
-class ShareFactor:
-    """Solves for changes of shares that sum to 0; `give` is what shares give way by, 0 where they stay.
-
-    A term with a condition bends in the direction of its joint event less `bent` times its condition.
-    """
-
-    def __init__(self, program: ListedShares, planes: Planes, give: Vector, raised: float = 0.0) -> None:
-        from scipy.sparse import block_diag, csc_array, diags_array, vstack
-        from scipy.sparse.linalg import splu
-
-        plain, given = program.plain, program.given
-        self.rows, self.give = program.own, give
-        bend = program.differences @ diags_array(1.0 / planes.curvature[plain]) @ program.differences.T
-        if len(given):
-            bent = program.joint - diags_array(planes.bent[given]) @ program.condition
-            self.rows = vstack([self.rows, bent], format="csr")
-            bend = block_diag([bend, diags_array(1.0 / planes.curvature[given])])
-        matrix = bend + self.rows @ diags_array(give) @ self.rows.T
-        if raised > 0:
-            matrix = matrix + diags_array(raised * matrix.diagonal())
-        self.is_positive = False
-        try:
-            self._core = splu(
-                csc_array(matrix), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-            )
-        except RuntimeError:  # singular
-            return
-        self.even = self._free(np.ones_like(give))
-        self.is_positive = bool((self._core.U.diagonal() > 0).all() and self.even.sum() > 0)
-
-    def solve(self, right: Vector) -> Vector:
-        """The changes for a right side."""
-        found = self._free(right)
-        changes: Vector = found - found.sum() / self.even.sum() * self.even
-        return changes
-
-    def _free(self, right: Vector) -> Vector:
-        """The same without the sum held."""
-        found: Vector = self.give * (right - self.rows.T @ self._core.solve(self.rows @ (self.give * right)))
-        return found
+def _stacked(first: SparseRows, second: SparseRows) -> SparseRows:
+    """All rows of one and then of the other."""
+    row = np.concatenate([first.row, first.n_rows + second.row])
+    place, value = np.concatenate([first.place, second.place]), np.concatenate([first.value, second.value])
+    return SparseRows(row, place, value, first.n_rows + second.n_rows)
 
 
-def world_shares(part: Merged, objective: Objective, listed: ListedWorlds) -> ListedShares:
-    """The program of listed worlds."""
-    from scipy.sparse import csr_array
-
+def world_shares(part: Merged, objective: Objective, listed: ListedWorlds) -> ListedShares | None:
+    """The program of listed worlds; None if too many events meet in them."""
     plain, given = np.flatnonzero(objective.certain), np.flatnonzero(~objective.certain)
-    count = np.count_nonzero(listed.truth, axis=0)
-    about = objective.joint[plain]
+    count, about = listed.events.counts(), objective.joint[plain]
     plain = plain[np.lexsort([count[about], _families(part)[about]])]
-    about, size = objective.joint[plain], len(plain)
-    places = np.concatenate([objective.joint[given], objective.condition[given]])
-    events = np.concatenate([about, np.setdiff1d(places % objective.size, about)])
-    rows, follows, turned = _compared(listed.truth[:, events], size)
-    later = np.flatnonzero(follows)
-    entries = np.concatenate([np.ones(size), np.full(len(later), -1.0)])
-    ends = np.concatenate([np.arange(size), later]), np.concatenate([np.arange(size), later - 1])
+    made = _compared(listed.events.take(objective.joint[plain]))
+    conditions = _conditions(objective, listed, given)
+    if made is None or conditions is None:
+        return None
+    rows, follows = made
+    size, later = len(objective), np.flatnonzero(follows)
+    differences = SparseRows(
+        np.concatenate([np.arange(size), later]),
+        np.concatenate([np.arange(size), later - 1]),
+        np.concatenate([np.ones(size), np.full(len(later), -1.0)]),
+        size,
+    )
+    arranged = bordered(_stacked(rows, conditions[1]), differences, len(listed))
+    if arranged is None:
+        return None
     return ListedShares(
         objective=objective,
-        events=events,
-        runs=_runs(follows),
-        turned=turned.astype(np.float64),
-        rows=rows,
+        listed=listed,
         plain=plain,
-        own=rows[:size],
-        differences=csr_array((entries, ends), shape=(size, size)),
+        runs=_runs(follows),
+        rows=rows,
+        arranged=arranged,
         given=given,
-        joint=_truth_of(objective.joint[given], listed, objective.size),
-        condition=_truth_of(objective.condition[given], listed, objective.size),
+        joint=conditions[0],
+        condition=conditions[1],
     )
 
 
-def _compared(truth: Mask, size: int) -> tuple[Any, Mask, Mask]:
-    """The truth of events as sparse rows: which of the first ones go by the difference, and which by the complement."""
-    from scipy.sparse import csr_array
-
-    count = np.count_nonzero(truth, axis=0)
-    apart = np.append(len(truth), np.count_nonzero(truth[:, 1:] != truth[:, :-1], axis=0))[: len(count)]
-    follows = (apart < np.minimum(count, len(truth) - count)) & (np.arange(len(count)) < size)
-    turned = ~follows & (2 * count > len(truth))
-    later = np.flatnonzero(follows)
-    rows = truth.astype(np.int8)
-    rows[:, turned] -= 1
-    rows[:, later] -= truth[:, later - 1]
-    world, row = np.nonzero(rows)
-    entries = rows[world, row].astype(np.float64)
-    return csr_array((entries, (row, world)), shape=(len(count), len(truth))), follows, turned
+def _conditions(objective: Objective, listed: ListedWorlds, given: Indices) -> tuple[SparseRows, SparseRows] | None:
+    """The truth of joint events and of conditions where conditions hold; None if that is in too many worlds."""
+    joint, condition = (_side_runs(listed.events, sides[given]) for sides in (objective.joint, objective.condition))
+    if int(condition.counts().sum()) > TUNING.most_entries:
+        return None
+    row, place, value = condition.stretches().entries()
+    own, world, _ = joint.stretches().entries()
+    both = np.isin(row * len(listed) + place, own * len(listed) + world)
+    return SparseRows(row, place, both.astype(np.float64), len(given)), SparseRows(row, place, value, len(given))
 
 
-def _truth_of(sides: Indices, listed: ListedWorlds, size: int) -> Any:
-    """The truth of sides in each world, as sparse rows."""
-    from scipy.sparse import csr_array
+def _side_runs(events: EventRuns, sides: Indices) -> EventRuns:
+    """The runs of events, of complements of events, or of certainty."""
+    zero, end = np.zeros(1, np.int64), np.full(1, events.n_worlds)
+    every = EventRuns(zero, zero, end, n_events=1, n_worlds=events.n_worlds)
+    return events.beside(events.complement()).beside(every).take(sides)
 
-    return csr_array((listed.truth[:, sides % size] != (sides >= size)).T.astype(np.float64))
+
+def _compared(events: EventRuns) -> tuple[SparseRows, Mask] | None:
+    """The truth of events as rows, and which of them go by the difference from the one before.
+
+    Of the others, those that mostly hold go by their complement. None if the rows have too many entries.
+    """
+    count, differences = events.counts(), events.compared()
+    apart = differences.lengths(events.n_events)
+    follows = apart < np.minimum(count, events.n_worlds - count)
+    follows[:1] = False
+    turned = ~follows & (2 * count > events.n_worlds)
+    if int(np.where(follows, apart, np.minimum(count, events.n_worlds - count)).sum()) > TUNING.most_entries:
+        return None
+    others = events.complement().stretches()
+    parts = [
+        differences.kept(follows).entries(),
+        events.stretches().kept(~follows & ~turned).entries(),
+        others.negated().kept(turned).entries(),
+    ]
+    row, place, value = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return SparseRows(row, place, value, events.n_events), follows
 
 
 def _families(part: Merged) -> Indices:
@@ -329,7 +382,7 @@ def _on_face(program: ListedShares, z: Vector, used: Mask) -> tuple[Vector, Vect
     give = np.where(used, 1.0 / (TUNING.damping * program.unit), 0.0)
     for _ in range(TUNING.last_steps):
         gradient, planes = program.model(z)
-        factor = ShareFactor(program, planes, give)
+        factor = program.softened(planes, give)
         if not factor.is_positive:
             return None
         change = factor.solve(-gradient)
