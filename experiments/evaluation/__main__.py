@@ -15,15 +15,12 @@ from experiments.evaluation.people import hands, judgements
 from experiments.evaluation.scored import score
 from experiments.evaluation.scraped import sections, time_exact
 from experiments.evaluation.sources import PLANNED, SOURCES, UNRESOLVED
-from experiments.evidence import planned, write_evidence
+from experiments.evidence import PROCESSES, planned, write_evidence
 from experiments.markdown import stamp, write_page
 
 if TYPE_CHECKING:
     from experiments.evaluation.scored import Scored
     from experiments.evaluation.sources import Source
-
-PROCESSES = 2
-"""Panels at a time; each of them uses little more than one processor."""
 
 
 def main() -> None:

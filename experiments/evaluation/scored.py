@@ -36,6 +36,8 @@ RIVALS = (*POOLS, *COHERENT, *(rival.name for rival in co.literature()))
 KEPT = dict.fromkeys(("Tuned pool", "Tuned recipe"), "Default recipe")
 """What stands for a tuned row where nothing could be learned."""
 
+TIME_LIMIT = 600.0
+"""Seconds for each answer of a candidate: none needs a tenth of that, so that figures do not hang on the clock."""
 NEGLIGIBLE = 5e-5
 """A smaller difference of Brier scores counts as a tie, whatever its interval: the fourth decimal is the last shown."""
 
@@ -120,7 +122,7 @@ def score(
     learned = kept = None
     clusters = 0
     try:
-        tuned = co.tune(panel, cluster=cluster, over=over, literature=True)
+        tuned = co.tune(panel, cluster=cluster, over=over, literature=True, time_limit=TIME_LIMIT)
     except PanelError as error:
         scores, kept = _untuned(panel), str(error)
     else:

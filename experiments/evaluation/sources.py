@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from experiments.evaluation.panels import DATA, read
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def by_pattern(pattern: str) -> Callable[[str], str]:
-    """The part of an event's text that a pattern finds, as its cluster."""
+    """The part of an event's text that a pattern finds, as its cluster; other processes can take it, too."""
+    return partial(_found, pattern)
 
-    def cluster(text: str) -> str:
-        found = re.search(pattern, text)
-        return text if found is None else found.group()
 
-    return cluster
+def _found(pattern: str, text: str) -> str:
+    found = re.search(pattern, text)
+    return text if found is None else found.group()
 
 
 MATCH, QUESTION, WEEK = by_pattern(r"e\d_\d+"), by_pattern(r"q\d+"), by_pattern(r"ew\d+")

@@ -1,12 +1,13 @@
 """The pages of `make evaluate` that are in the repository."""
 
+import pickle
 import re
 from pathlib import Path
 
 import pytest
 
 from experiments.evaluation.scored import METHODS
-from experiments.evaluation.sources import SOURCES, UNRESOLVED
+from experiments.evaluation.sources import PLANNED, SOURCES, UNRESOLVED
 
 DOCS = Path(__file__).parents[2] / "docs"
 FIRST = (DOCS / "evaluation.md").read_text("utf-8")
@@ -18,6 +19,13 @@ def test_each_panel_has_one_page_and_no_page_is_left_over():
     assert len(set(NAMES)) == len(NAMES)
     assert {source.kin for source in SOURCES} - {None} <= set(NAMES)
     assert {file.stem for file in (DOCS / "evaluation").glob("*.md")} == set(NAMES)
+
+
+def test_other_processes_can_take_a_panel():
+    sent = {source.name: pickle.loads(pickle.dumps(source)) for source in PLANNED}
+    assert sent["football_2425"].cluster("e0_12_home & e0_12_goals") == "e0_12"
+    assert sent["flusight_2017"].cluster("us_ew50_x") == "ew50"
+    assert sent["flusight_2017"].cluster("none") == "none"
 
 
 @pytest.mark.parametrize("name", NAMES)

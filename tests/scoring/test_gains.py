@@ -3,14 +3,10 @@
 import numpy as np
 import pytest
 
-from coherently.problem import pose
-from coherently.scoring.event_clusters import cluster_labels
-from coherently.scoring.tuning.blocks import make_blocks
-from tests.scoring.gain_checks import SETTINGS, check_gain, drawn
-from tests.scoring.test_event_clusters import shocked, state
+from tests.scoring.gain_checks import LEAKING, SETTINGS, check_gain, drawn
 
 
-@pytest.mark.parametrize("number", [0, 2, 3])
+@pytest.mark.parametrize("number", [0, 2, 3, LEAKING])
 def test_gains_are_what_is_true(number):
     check_gain(number, 12)
 
@@ -24,10 +20,3 @@ def test_panels_have_the_outcomes_that_are_told(setting):
         truth = panel.written.outcome - np.array([expected[text] for text in panel.written.text])
         apart.append(truth.mean())
     assert abs(np.mean(apart)) < 4 * np.std(apart, ddof=1) / np.sqrt(40) + 1e-12
-
-
-def test_folds_that_teach_each_other_have_wider_intervals():
-    panel = shocked(times=True)
-    problem, label = pose(panel), cluster_labels(panel, state)
-    assert make_blocks(panel, problem, by_time=False, label=label).widening == 1.5
-    assert make_blocks(panel, problem, by_time=True).widening == 1.0

@@ -1,6 +1,7 @@
 """Recipes: the line in log-odds, the coherent step after it, files."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import coherently as co
 from coherently.errors import MethodError
 from coherently.problem import pose
 from coherently.solve import Promise, promises_of
-from coherently.solve.methods.judge_factors import signal_factors
+from coherently.solve.methods.judge_factors import reliability, signal_factors
 from coherently.solve.methods.judge_noise import noise_share
 from coherently.solve.methods.recipe import POOLS
 from coherently.solve.methods.recipe_words import POOL_STEPS
@@ -75,7 +76,7 @@ def test_only_a_line_breaks_the_promise_to_keep_coherent_forecasts():
     assert Promise.KEEPS_COHERENT not in promises_of(co.Recipe(log_share=0.5))
 
 
-HEAD = {"format": "coherently-recipe", "version": 4}
+HEAD = {"format": "coherently-recipe", "version": 5}
 
 
 @pytest.mark.parametrize("then", [None, co.Exact(time_limit=7.0), co.AlternatingProjections(groups="pairs")])
@@ -91,8 +92,8 @@ def test_plain_values_lead_back_to_the_recipe(then, tmp_path):
     [
         ([], "the recipe is \\[\\]; it must be a JSON object"),
         ({"recipe": 2}, "the field format is missing"),
-        (HEAD | {"version": 5}, "reads 'coherently-recipe', version 4, and the earlier version 1, 2, 3"),
-        (HEAD | {"format": "coherently-panel"}, "the record is 'coherently-panel', version 4"),
+        (HEAD | {"version": 6}, "reads 'coherently-recipe', version 5, and the earlier version 1, 2, 3, 4"),
+        (HEAD | {"format": "coherently-panel"}, "the record is 'coherently-panel', version 5"),
         ({"recipe": 1, "power": 2}, "the field power is not one of a recipe; the fields are format, version, pool"),
         (HEAD | {"power": 2}, "the field power is not one of a recipe"),
         ({"recipe": 1, "exponent": "much"}, "exponent is 'much'; it must be a finite number"),
@@ -262,7 +263,8 @@ def test_the_mixed_pool_is_a_mean_of_the_linear_and_a_bold_pool():
     rows = noisy_rows(4)
     panel = co.Panel.from_records(rows)
     plain, log = (co.aggregate(panel, co.Pool(kind)).solution.value for kind in ("linear", "log"))
-    bold = np.array([sigmoid(1.2 * logit(min(max(p, 0.01), 0.99))) for p in log])
+    factor = 1.2 * reliability(pose(panel), 0.02)
+    bold = np.array([sigmoid(factor * logit(min(max(p, 0.01), 0.99))) for p in log])
     for share in (0.0, 0.3, 1.0):
         found = co.aggregate(panel, co.Recipe(log_share=share, signal=0, then=None)).solution.value
         np.testing.assert_allclose(found, (1 - share) * plain + share * bold, atol=1e-12)
@@ -292,16 +294,66 @@ def test_noise_is_told_from_views():
 
 
 def test_noise_against_the_individual_answers():
-    """The definition, with each judge made coherent alone by another door."""
-    panel = answers(1, noise=0.4, views=0.4, judges=5, groups=6)
+    """The definition, with each judge made coherent alone by another door, and other noise."""
+    panel = answers(1, noise=0.4, views=0.4, judges=5, groups=150)
     alone, mean = co.individual(panel, co.Exact()), co.aggregate(panel, "linear").solution.value
-    shares = []
-    for j in range(5):
-        own = panel.judge_index == j
-        noise = np.sum((panel.probability - alone.probability)[own] ** 2)
-        spread = np.sum((panel.probability - mean[panel.event_index])[own] ** 2) * 5 / 4
-        shares.append(min(1.0, 4 * noise / spread))
-    assert noise_share(pose(panel), EXACT) == pytest.approx(np.median(shares), rel=1e-3)
+    far = (panel.probability - mean[panel.event_index]) ** 2 * 5 / 4
+    each = np.sqrt(np.bincount(panel.judge_index, far) / np.bincount(panel.judge_index))[panel.judge_index]
+    made = np.clip(alone.probability + each * np.random.default_rng(9).normal(size=len(far)), 0, 1)
+    names, texts = np.array(panel.judges)[panel.judge_index], np.array(panel.written.text)[panel.event_index]
+    again = co.individual(co.Panel.from_records(list(zip(names, texts, made, strict=True))), co.Exact())
+    shown = np.sum((made - again.probability) ** 2) / np.sum((made - alone.probability) ** 2)
+    noise, spread = (np.bincount(panel.judge_index, x) for x in ((panel.probability - alone.probability) ** 2, far))
+    expected = np.median(np.minimum(1.0, noise / (shown * spread)))
+    assert 0.2 < expected < 0.8
+    assert noise_share(pose(panel), EXACT) == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("events", [("p{}", "~p{}"), ("v{} = a", "v{} = b", "v{} = c", "v{} = d")])
+def test_noise_counts_in_full_however_little_contradictions_show(events):
+    """All answers are a number plus noise: all of what judges disagree about is noise, of which events show a part."""
+    rng = np.random.default_rng(6)
+    rows = [
+        (f"J{j}", text.format(g), 1 / len(events) + 0.05 * rng.normal())
+        for g in range(60)
+        for j in range(9)
+        for text in events
+    ]
+    laws = () if len(events) == 2 else [f"variable v{g}: a, b, c, d" for g in range(60)]
+    problem = pose(co.Panel.from_records(rows, laws=laws))
+    halved = replace(problem, mean=problem.mean + 0.05)  # half of the distance from the mean is no noise
+    assert noise_share(problem, EXACT) > 0.85
+    assert noise_share(halved, EXACT) == pytest.approx(0.5, abs=0.12)
+
+
+def test_reliability_by_loops():
+    """What the variance of judges leaves of the squares of means, by numbers of judges who count alike."""
+    rng = np.random.default_rng(3)
+    rows = [
+        (f"J{j}", f"e{i}", float(rng.uniform(0.1, 0.9)), float(rng.uniform(0.5, 2))) for j in range(4) for i in range(6)
+    ]
+    rows.append(("J0", "alone", 0.9, 1.0))
+    problem = pose(co.Panel.from_records(rows))
+    noise = signal = 0.0
+    for i in range(6):
+        z, w = np.array([[logit(p), weight] for _, text, p, weight in rows if text == f"e{i}"]).T
+        n, mean = w.sum() ** 2 / (w**2).sum(), np.average(z, weights=w)
+        variance = np.average((z - mean) ** 2, weights=w) * n / (n - 1)
+        noise, signal = noise + w.sum() * variance / n, signal + w.sum() * mean**2
+    assert reliability(problem, 0.02) == pytest.approx(max(0.0, 1 - noise / signal))
+    same = pose(co.Panel.from_records([(f"J{j}", "p", 0.8) for j in range(3)]))
+    assert reliability(same, 0.02) == pytest.approx(1.0)
+    many, few = (pose(answers(5, noise=1.0, views=0.5, judges=judges)) for judges in (20, 3))
+    assert reliability(few, 0.02) < reliability(many, 0.02) < 1
+
+
+def test_noise_does_not_hang_on_the_order_of_rows():
+    panel = answers(1, noise=0.4, views=0.4, judges=5, groups=8)
+    names, texts = np.array(panel.judges)[panel.judge_index], np.array(panel.written.text)[panel.event_index]
+    rows = list(zip(names, texts, panel.probability, strict=True))
+    order = np.random.default_rng(0).permutation(len(rows))
+    turned = co.Panel.from_records([rows[i] for i in order])
+    assert noise_share(pose(turned), EXACT) == pytest.approx(noise_share(pose(panel), EXACT), rel=1e-6)
 
 
 def test_a_few_broken_judges_make_no_noise():

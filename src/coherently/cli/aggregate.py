@@ -20,6 +20,7 @@ from coherently.cli.options import (
     LabelsFile,
     OutcomesFile,
     Output,
+    ProofFile,
     TraceFile,
     WeightingWord,
     WeightsFile,
@@ -56,6 +57,7 @@ def aggregate(
     weighting: WeightingWord = None,
     history: HistoryFile = None,
     without: WithoutNames = None,
+    proof: ProofFile = None,
     source: PanelSource,
 ) -> None:
     """Combine a panel's forecasts into one coherent set."""
@@ -74,7 +76,14 @@ def aggregate(
     page.check()
     page.refuse_named(without=without)
     judges = choose_weights(weights, weighting, history, **source.options)
-    needs = {"weights": weights, "weighting": weighting, "history": history, "report": page.report, "trace": trace}
+    needs = {
+        "proof": proof,
+        "weights": weights,
+        "weighting": weighting,
+        "history": history,
+        "report": page.report,
+        "trace": trace,
+    }
     single = _single(method, loss, without=without or None, **needs)
     reduction = source.reduce(single, tied=as_json, outcomes=outcomes, labels=labels)
     panel = source.read(outcomes=outcomes, labels=labels) if reduction is None else reduction.panel
@@ -83,8 +92,12 @@ def aggregate(
         say(f"note: {panel.notes[-1]}", quiet=source.quiet)
     quiet = source.quiet
     with progress_bar("Aggregating", quiet=quiet) as progress:
-        result = run(panel, method, loss, weights=judges, progress=progress, engine=engine, keep=keep)
+        result = run(
+            panel, method, loss, weights=judges, progress=progress, engine=engine, keep=keep, proof=proof is not None
+        )
     _say_notes(result, quiet=quiet)
+    if proof is not None:
+        _write_proof(result, proof, quiet=quiet or as_json)
     if reduction is not None and by_rows:
         _write_rows(result, reduction, output, quiet=quiet)
         as_json = by_rows = False
@@ -125,6 +138,16 @@ def _write_rows(result: Result, reduction: Reduction, output: Path | None, *, qu
         batches = reduction.row_batches(value, None if progress is None else row_progress(progress))
         rows = write_batches(batches, output)
     say(f"{output}: {counted(rows, 'row')} written", quiet=quiet)
+
+
+def _write_proof(result: Result, file: Path, *, quiet: bool) -> None:
+    """Write the proof of a result, for `coherently verify --proof`."""
+    from coherently.panel.writers import replacing
+
+    data = result.proof()
+    with replacing(file) as draft:
+        draft.write(data)
+    say(f"{file}: proof of {counted(len(data), 'byte')} written", quiet=quiet)
 
 
 def _say_notes(result: Result, *, quiet: bool) -> None:

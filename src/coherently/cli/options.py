@@ -234,6 +234,12 @@ Seed: TypeAlias = Annotated[int | None, typer.Option("--seed", help="The seed of
 TraceFile: TypeAlias = Annotated[
     Path | None, typer.Option("--trace", metavar="FILE", help="Write a table with one row per sweep.")
 ]
+ProofFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--proof", metavar="FILE", help="Write a proof that no coherent forecasts are nearer, for `verify --proof`."
+    ),
+]
 ByRows: TypeAlias = Annotated[
     bool, typer.Option("--rows", help="Show one row per forecast of the panel, not per event.")
 ]

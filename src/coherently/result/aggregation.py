@@ -43,6 +43,7 @@ def aggregate(
     cancel: Signal | None = None,
     engine: Engine | None = None,
     keep: Keep | str | os.PathLike[str] | None = None,
+    proof: bool = False,
 ) -> Result:
     """Combine a panel's forecasts into one coherent set.
 
@@ -60,7 +61,8 @@ def aggregate(
     `threading.Event` that another thread sets. `engine` is where the exact methods
     solve independent components: any executor (see `concurrent.futures`), or a word, such as "processes:4" or
     "dask://host:8786" (see `co.open_engine`); the answer is the same. `keep` names a file for finished components: the
-    same call goes on from there if it was cut short, and solves only what has changed if the panel has.
+    same call goes on from there if it was cut short, and solves only what has changed if the panel has. With
+    `proof=True` the result keeps what a proof needs: `result.proof()` writes it for an independent checker.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
@@ -78,7 +80,7 @@ def aggregate(
     measure = find_loss(loss)
     panel, said = with_weights(panel, weights)
     with opened(engine) as executor, opened_keep(keep) as finished:
-        budget = asked_budget(progress, cancel, executor, finished)
+        budget = asked_budget(progress, cancel, executor, finished, hints=proof)
         return _aggregated(panel, said, chosen, measure, budget=budget)
 
 

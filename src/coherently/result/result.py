@@ -271,6 +271,22 @@ class Result(Indexed, Tabled, Value, Described):
             where=Where(event=event),
         )
 
+    def proof(self) -> bytes:
+        """A proof that no coherent forecasts are nearer, for `coherently.proofcheck`, as the bytes of a file.
+
+        The result must be that of an exact method, made with `proof=True`: without that, planes are taken at the
+        answer, which is too weak for pins, for large components and where conditions vanish.
+
+        >>> import coherently as co
+        >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
+        >>> result = co.aggregate(panel, "exact", proof=True)
+        >>> co.verify(panel, result, proof=result.proof()).bound_rests_on
+        ['proved by elimination']
+        """
+        from coherently.result.proof_file import write_proof
+
+        return write_proof(self)
+
     def anonymous(self) -> Result:
         """The same result of a panel whose judges are letters, for others to read: Judge A, Judge B.
 

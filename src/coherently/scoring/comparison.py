@@ -42,6 +42,7 @@ from coherently.scoring.intervals import (
     LEAST_JUDGES,
     LEAST_UNITS,
     OVERS,
+    Retaught,
     Tally,
     Variation,
     covariances,
@@ -120,12 +121,16 @@ DIFFERENCE_ROW = ObjectOf(
         RecordField("excludes_zero", OrNull(FLAG), "whether the interval excludes 0"),
     ),
 )
+CLIP = 1e-4
+"""The probability to which forecasts are clipped before they have a log score, unless another is asked for."""
 MATRIX = ListOf(ListOf(CELL))
 COVARIANCES = ("judges", "units", "unit_sets", "sets", "cells", "cell_sets")
 """The covariances that a variation has for each rule."""
+TAUGHT = "taught"
+"""The name of those that it has only for rows that were learned."""
 COMPARISON_RECORD = Record(
     "comparison",
-    1,
+    2,
     "Methods side by side, scored, with intervals (`co.compare`, `coherently compare --json`).",
     (
         RecordField("judges", WHOLE, "the number of scored judges"),
@@ -159,6 +164,13 @@ COMPARISON_RECORD = Record(
                             *(
                                 RecordField(name, MATRIX, f"the covariances over {name}: one row per method")
                                 for name in COVARIANCES
+                            ),
+                            RecordField(
+                                TAUGHT,
+                                MATRIX,
+                                "what is added to the covariances over events, at most as much as there is: groups "
+                                "of events that are scored also taught each other",
+                                optional=True,
                             ),
                             RecordField("judge_freedom", NUMBER, "the degrees of freedom over judges"),
                         ),
@@ -381,9 +393,9 @@ def _rules() -> dict[str, ScoringRule]:
 
 def _variation_values(variation: Variation) -> dict[str, Any]:
     """The covariances by the names of rules."""
+    parts = COVARIANCES if variation.taught is None else (*COVARIANCES, TAUGHT)
     return {
-        name: {part: getattr(variation, part)[i] for part in COVARIANCES}
-        | {"judge_freedom": variation.judge_freedom[i]}
+        name: {part: getattr(variation, part)[i] for part in parts} | {"judge_freedom": variation.judge_freedom[i]}
         for i, name in enumerate(rule_names())
     }
 
@@ -392,8 +404,9 @@ def _read_variation(values: dict[str, Any]) -> Variation:
     told, size = values["variation"], len(values["methods"])
     nothing = np.full((size, size), np.nan)  # of a rule that the record does not have
     every = [told.get(name, {}) for name in rule_names()]
+    parts = (*COVARIANCES, TAUGHT) if any(TAUGHT in one for one in every) else COVARIANCES
     return Variation(
-        **{part: np.stack([numbers(one.get(part, nothing)) for one in every]) for part in COVARIANCES},
+        **{part: np.stack([numbers(one.get(part, nothing)) for one in every]) for part in parts},
         judge_freedom=numbers([one.get("judge_freedom") for one in every]),
         event_freedom=number_or_nan(values["event_freedom"]),
     )
@@ -413,7 +426,7 @@ def compare(
     seed: int = 0,
     confidence: float = 0.95,
     remake: bool = False,
-    clip: float = 1e-4,
+    clip: float = CLIP,
     over: str = "both",
     cluster: Clusters | None = None,
     weights: Weights | None = None,
@@ -512,26 +525,31 @@ def compare_forecasts(
     *,
     label: NDArray[np.int64] | None = None,
     confidence: float = 0.95,
-    widening: float = 1.0,
+    retaught: Retaught | None = None,
 ) -> Comparison:
     """Score forecasts that were made elsewhere: one row of `forecasts` per candidate, one column per forecast.
 
-    `label` has the cluster of each event as written (see `event_clusters`), `widening` the factor of variances over
-    events, for forecasts that were learned in folds which teach each other (see `ResolvedEvents.widening`).
+    `label` has the cluster of each event as written (see `event_clusters`), `retaught` what the rows that were learned
+    in folds which teach each other would be without a fold: intervals are wider by what that moves.
     """
     kept, left_out = _scored(panel, rows, forecasts)
     scored = panel.select(kept)
     tally, units = (
-        _tally(scored, forecasts if len(kept) == forecasts.shape[1] else forecasts[:, kept], 1e-4),
+        _tally(scored, forecasts if len(kept) == forecasts.shape[1] else forecasts[:, kept], CLIP),
         units_of(scored, labels_of_rows(scored, panel, kept, label)),
     )
+    spread = variation(tally, units)
+    if retaught is not None:
+        outcome = scored.written.outcome[scored.event_index].astype(np.float64)
+        taught = retaught.covariances(tally, outcome, panel.event_index[kept].astype(np.int64), CLIP)
+        spread = replace(spread, taught=taught)
     return Comparison(
         rows=rows,
         judges=len(scored.judges),
         variables=units.count,
         scored=len(kept),
         value=tally.point(),
-        variation=variation(tally, units).widened(widening),
+        variation=spread,
         resamples=0,
         confidence=confidence,
         remade=False,

@@ -43,7 +43,8 @@ class Budget:
 
     The gap is relative to the objective, or to `floor` where the objective is less. The work stops when `cancel` is
     set, which may happen in another thread, and when `interrupted` is: by Ctrl-C, or by a KeyboardInterrupt from
-    `progress`. `engine` is where components are solved, if not here, and `keep` has those that are finished.
+    `progress`. `engine` is where components are solved, if not here, and `keep` has those that are finished. With
+    `hints`, answers say where their bounds were proved.
 
     >>> Budget(deadline=0.0).is_over(), Budget().is_over()
     (True, False)
@@ -62,6 +63,7 @@ class Budget:
     interrupted: threading.Event = field(default_factory=threading.Event)
     engine: Executor | None = None
     keep: Keep | None = None
+    hints: bool = False
     begun: float = field(default_factory=time.monotonic)
 
     @property
@@ -154,9 +156,12 @@ def asked_budget(
     cancel: Signal | None = None,
     engine: Executor | None = None,
     keep: Keep | None = None,
+    *,
+    hints: bool = False,
 ) -> Budget:
     """The budget of a public call that was given these options, or none of them."""
-    return Budget(progress=progress or _nobody, cancel=cancel or threading.Event(), engine=engine, keep=keep)
+    cancel = cancel or threading.Event()
+    return Budget(progress=progress or _nobody, cancel=cancel, engine=engine, keep=keep, hints=hints)
 
 
 NO_TIME = Budget(deadline=-math.inf)

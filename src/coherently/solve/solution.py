@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.problem import Problem
+    from coherently.problem import Merged, Problem
+    from coherently.problem.groups.simple import Groups
     from coherently.solve.budget import Budget
     from coherently.solve.facts import Proof, Route
 
@@ -127,6 +128,8 @@ class Solution(Value):
         sums = told(self, "objective", "lower_bound", "guaranteed_improvement")
         if isinstance(self, Local) and self.trace:
             sums["trace"] = replace(self.trace, objective=self.trace.objective * unit)
+        if isinstance(self, Global) and self.hints is not None:
+            sums["hints"] = replace(self.hints, unit=unit)
         return replace(self, components=components, **sums)
 
 
@@ -153,13 +156,42 @@ class Local(Solution):
     trace: Trace | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ClusterForces(Value):
+    """What proves a bound over clusters: forces, one per membership, and where planes touch the losses.
+
+    `whole` has the coordinates that clusters share, the component's events first; `x` has one entry for each of them.
+    """
+
+    groups: Groups
+    whole: Merged
+    x: NDArray[np.float64]
+    forces: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BoundHints(Value):
+    """Where the bounds of all components were proved, in the coordinates of the problem.
+
+    `x` is the probability of each coordinate at which planes touch the losses, `mass` what smooths them there, `price`
+    the price of each pin by its number in the panel, and `forces` are those over clusters, whose variables come from
+    the problem. Prices and forces are in units of weight of `unit`.
+    """
+
+    x: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    price: dict[int, float]
+    forces: tuple[ClusterForces, ...]
+    unit: float = 1.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Global(Solution):
     """A coherent answer with the `worlds` that it is made of, for each independent part of the problem.
 
     `violation` is how far a pin is missed. `degenerate` lists those conditionals, of the terms of the merged problem,
     whose condition has the probability 0 or 1 though no forecast, law or pin says so, and `standing` those whose
-    condition counts as impossible, so that they stand as stated.
+    condition counts as impossible, so that they stand as stated. `hints` are kept if somebody wants a proof.
     """
 
     coherence = Coherence.GLOBAL
@@ -169,6 +201,7 @@ class Global(Solution):
     violation: float | None = None
     degenerate: tuple[int, ...] = ()
     standing: tuple[int, ...] = ()
+    hints: BoundHints | None = None
 
     def assigned(self) -> NDArray[np.int32]:
         """The variables that the worlds assign."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -37,11 +37,14 @@ from coherently.verifier.promises import (
 from coherently.verifier.tied import check_digest, check_laws, check_reading, check_rows
 
 if TYPE_CHECKING:
+    import os
+
     from coherently.arrays import Vector
     from coherently.panel.weights import Weights
     from coherently.result import Result
     from coherently.verifier.distinct_events import Distinct
     from coherently.verifier.mixtures import Support
+    from coherently.verifier.proof_check import ProofCheck
 
 
 VERIFICATION = Record(
@@ -74,7 +77,7 @@ class Verification(Described):
     `unchecked_fields` are the fields of the result's record that this is about (see docs/reference/result-json.md).
     `bound_rests_on` says for each component, or for the whole where a method takes none apart, what the lower bound
     rests on: "own enumeration" of the verifier, its "own elimination of variables" where events count many literals, or
-    what the result itself gives as proof. `tolerance` is the gap,
+    what the result itself gives as proof; with a proof, "proved by elimination" and the like. `tolerance` is the gap,
     relative to the objective, that the word optimal was checked against; None for other words.
     """
 
@@ -106,14 +109,22 @@ class Verification(Described):
         )
 
 
-def verify(panel: Panel, result: Result, *, weights: Weights | None = None) -> Verification:
+def verify(
+    panel: Panel,
+    result: Result,
+    *,
+    weights: Weights | None = None,
+    proof: bytes | str | os.PathLike[str] | None = None,
+) -> Verification:
     """Check a result of a panel by evaluation: no method is used, and nothing in the result is taken on trust.
 
     The forecasts are merged again, the worlds of a globally coherent result are evaluated under every law, declaration
     and pin, the groups of a locally coherent one are checked one by one, and distances and bounds are computed from
     that. If a component has at most 2^16 possible worlds, all of them are enumerated, and the least distance is found
     again, between two numbers that evaluation proves. Numbers must agree to 1e-9, relative to the largest weight.
-    `weights` are those that the result was made with.
+    `weights` are those that the result was made with. `proof` is what `result.proof()` gave, or its file: then an
+    independent checker proves the bound (`coherently.proofcheck`), and `bound_rests_on` says by which rules; a proof
+    that is too weak, or refused, is a problem.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
@@ -131,6 +142,22 @@ def verify(panel: Panel, result: Result, *, weights: Weights | None = None) -> V
     if not isinstance(panel, Panel):
         raise PanelError(f"verify takes a Panel first, not a {type(panel).__name__}; see Panel.from_frame")
     panel, _ = with_weights(panel, weights)
+    found = _verified(panel, result)
+    if proof is None:
+        return found
+    from coherently.verifier.proof_check import check_proof
+
+    return with_proof(found, check_proof(panel, result, proof))
+
+
+def with_proof(found: Verification, proof: ProofCheck) -> Verification:
+    """The verification with the verdict of the checker of proofs."""
+    if proof.verdict.word == "proved":
+        return replace(found, bound_rests_on=proof.rests_on)
+    return replace(found, problems=[*found.problems, proof.sentence], bound_rests_on=proof.rests_on)
+
+
+def _verified(panel: Panel, result: Result) -> Verification:
     columns = result.columns()
     rows, unmatched = match(panel, list(columns["event"]))
     problems, unchecked = check_digest(panel, result)

@@ -20,6 +20,14 @@ from coherently.explain.fit.sheet_values import (
     Suggestion,
 )
 from coherently.explain.judge_sheet.attempts import Attempts
+from coherently.explain.judge_sheet.drawn_curves import (
+    AnswerAxis,
+    DrawnCurve,
+    bins_curve,
+    curve_answers,
+    quantile,
+    read_axis,
+)
 from coherently.explain.judge_sheet.live_feedback import feedback, fit, warm_up
 from coherently.explain.judge_sheet.panel_overview import (
     PanelAnswers,
@@ -34,6 +42,7 @@ from coherently.explain.judge_sheet.panel_overview import (
 from coherently.explain.judge_sheet.question_drafts import LooseWord, loose_names, needless_laws, read_draft
 
 __all__ = [
+    "AnswerAxis",
     "AnswerChange",
     "AnswerState",
     "Answered",
@@ -41,6 +50,7 @@ __all__ = [
     "Band",
     "Clash",
     "DraftReading",
+    "DrawnCurve",
     "Feedback",
     "Item",
     "LooseWord",
@@ -52,6 +62,8 @@ __all__ = [
     "Suggestion",
     "ask_next",
     "averages",
+    "bins_curve",
+    "curve_answers",
     "feedback",
     "fit",
     "follows",
@@ -59,6 +71,8 @@ __all__ = [
     "loose_names",
     "needless_laws",
     "overview",
+    "quantile",
+    "read_axis",
     "read_draft",
     "rises",
     "warm_up",

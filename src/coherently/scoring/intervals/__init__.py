@@ -13,12 +13,14 @@ from coherently.scoring.intervals.jackknife import (
     own_half_widths,
     variation,
 )
+from coherently.scoring.intervals.shared_luck import Retaught
 
 __all__ = [
     "LEAST_EFFECTIVE_UNITS",
     "LEAST_JUDGES",
     "LEAST_UNITS",
     "OVERS",
+    "Retaught",
     "Tally",
     "Units",
     "Variation",

@@ -25,7 +25,7 @@ Biometrics Bulletin 2). These choices are the simplest that covered in simulatio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
@@ -118,7 +118,8 @@ class Variation(Value):
 
     They are the sums of the module's formulas: `units` and `cells` over units and cells, `unit_sets` and `cell_sets`
     what is subtracted from these, `sets` the least of `units` less `unit_sets`. `judge_freedom` has the degrees of
-    freedom of each rule, `event_freedom` those of events.
+    freedom of each rule, `event_freedom` those of events. `taught` is what luck that clusters share adds to the
+    variance over events, at most as much as there is (see `shared_luck`); None where clusters do not teach each other.
     """
 
     judges: Array
@@ -129,6 +130,7 @@ class Variation(Value):
     cell_sets: Array
     judge_freedom: Array
     event_freedom: float
+    taught: Array | None = None
 
     def variances(self, contrast: Array) -> tuple[Array, Array, Array]:
         """The variances over judges, events and both of a sum of the methods' scores with weights `contrast`."""
@@ -140,13 +142,10 @@ class Variation(Value):
 
         judges = form(self.judges)
         events = np.maximum(form(self.units) - form(self.unit_sets), form(self.sets))
+        if self.taught is not None:
+            events = events + np.minimum(form(self.taught), events)
         cells = np.maximum(form(self.cells) - form(self.cell_sets), 0.0)
         return judges, events, judges + events - np.minimum(cells, (judges + events) / 2)
-
-    def widened(self, factor: float) -> Variation:
-        """The same with all variances over events multiplied."""
-        names = ("units", "unit_sets", "sets", "cells", "cell_sets")
-        return replace(self, **{name: factor * getattr(self, name) for name in names})
 
     def half_width(self, contrast: Array, over: str, confidence: float) -> Array:
         """Half the width of the interval of such a sum, one entry per rule; NaN where there is none."""

@@ -51,20 +51,6 @@ class ResolvedEvents:
         return tuple(k for k in self.folds if k != fold)
 
     @property
-    def widening(self) -> float:
-        """The factor of variances of what was learned in folds that teach each other: 1 + 2 / (K - 1) for K folds.
-
-        Given what was learned, scores of clusters are independent. But each cluster also taught the other folds, so its
-        own luck is in their scores, and theirs in its. How much of that there is cannot be estimated from one panel
-        (Bengio and Grandvalet 2004, No unbiased estimator of the variance of K-fold cross-validation, Journal of
-        Machine Learning Research 5). Nadeau and Bengio (2003, Inference for the generalization error, Machine Learning
-        52) multiply by 1 + K / (K - 1) for other panels of the kind; for these aggregates, which intervals are about,
-        less is enough: see docs/reliability.md. In order of time nobody teaches back, and the factor is 1.
-        """
-        count = len(self.folds)
-        return 1.0 if self.by_time or count < 2 else 1.0 + 2.0 / (count - 1)
-
-    @property
     def untaught(self) -> int:
         """Number of resolved events for which no fold may teach."""
         alone = [k for k in self.folds if not self.teachers(k)]

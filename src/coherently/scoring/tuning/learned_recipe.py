@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ from coherently.problem.pool_kinds import OPTIONS, PLAIN_KINDS, pool_words
 from coherently.scoring.candidates import Candidate
 from coherently.scoring.comparison import compare_forecasts
 from coherently.scoring.event_clusters import cluster_labels
+from coherently.scoring.intervals import Retaught
 from coherently.scoring.literature import PUBLISHED_FITS, FittedRival, held_out_answers
 from coherently.scoring.scores import NO_OUTCOMES
 from coherently.scoring.tuning.blocks import ResolvedEvents, lies_in_time, make_blocks
@@ -92,9 +94,9 @@ def tune(
     where all forecasts have times and components differ in the last of them; elsewhere, and with a `cluster`, folds are
     of "components". `cluster` names events that come true together for reasons that no law states, such as a date or a
     place, as in `co.compare`: they stay in one fold, and count as one in intervals. These are wider than those of
-    `co.compare`, as folds that teach each other share their luck. Without clusters, components with a common shock
-    teach each other what nobody could have known; if names or dates suggest that, a note says what the gain is with
-    these kept together.
+    `co.compare` by what the luck of a fold that teaches moves: folds that teach each other share it. Without clusters,
+    components with a common shock teach each other what nobody could have known; if names or dates suggest that, a
+    note says what the gain is with these kept together.
 
     What is tried are the default recipe, the linear average, and log pools whose judges count by their past scores, or
     by errors that they do not share, and whose log-odds lie on a line, with shrinkage instead of a least number of
@@ -281,14 +283,18 @@ class Kitchen:
         """The recipe that some folds teach: a blend of what scores best on each of them if the others teach."""
         return self.blend(self.shares(folds), folds)
 
-    def shares(self, folds: tuple[int, ...]) -> Vector:
-        """How much each trial counts if only some folds have outcomes: the default, the linear average, the plans."""
+    def shares(self, folds: tuple[int, ...], without: int | None = None) -> Vector:
+        """How much each trial counts if only some folds have outcomes: the default, the linear average, the plans.
+
+        `without` is a fold that is not scored. It still teaches for the others: leaving that out, too, would take a
+        coherent step for each three folds.
+        """
         blocks, fixed = self.blocks, (self.default(), self.plain())
         scored = [(k, tuple(j for j in blocks.teachers(k) if j in folds)) for k in folds]
-        scored = [(k, others) for k, others in scored if others]
+        scored = [(k, others) for k, others in scored if others and k != without]
         known = [[self.blocks.loss(self.value(one))[self.sample(k)] for k, _ in scored] for one in fixed]
         taught = [[self.loss(plan, others, k) for k, others in scored] for plan in LESSON_PLANS]
-        groups = max(int(np.isin(blocks.fold, folds).sum()), 1)
+        groups = max(int(np.isin(blocks.fold, [k for k in folds if k != without]).sum()), 1)
         return shares_of(_joined_rows(known), _joined_rows(taught), groups)
 
     def weights(self, share: Vector, folds: tuple[int, ...]) -> Vector:
@@ -380,6 +386,50 @@ def out_of_fold(kitchen: Kitchen) -> tuple[Vector, Vector]:
     return np.where(taught, found, whole), np.where(taught, numbers, bare)
 
 
+def retaught(kitchen: Kitchen, learned: tuple[Vector, Vector], rows: tuple[int, int]) -> Retaught | None:
+    """The learned answers without and with the coherent step, in these `rows`, if one fold less teaches, in turn.
+
+    None if no fold teaches back. Of two folds, the one is all that teaches for the other: without it, the default
+    recipe is left, and all that was learned counts as luck.
+    """
+    blocks = kitchen.blocks
+    omissions = len(blocks.folds) - 1
+    if blocks.by_time or omissions < 1:
+        return None
+    whole, bare = learned
+    if omissions == 1:
+        default = kitchen.default()
+        values = np.array([[bare, whole], [kitchen.numbers(default), kitchen.value(default)]])
+        return Retaught(values, rows, blocks.component, factor=2.0)  # squares around the mean of two are halved
+    numbers = _without_a_teacher(kitchen, bare)
+    then = Exact(time_limit=kitchen.time_limit, tolerance=ROUGH)
+    budget = partial(asked_budget, None, kitchen.budget.cancel, kitchen.budget.engine)
+    pairs = [[one, then.solve(pose_again(kitchen.problem, one), budget()).value] for one in numbers]
+    return Retaught(np.array(pairs), rows, blocks.component, factor=(omissions - 1) / omissions)
+
+
+def _without_a_teacher(kitchen: Kitchen, bare: Vector) -> Vector:
+    """The learned numbers before the coherent step: in row i, the teacher number i of each fold is left out.
+
+    What is left if k and j are left out serves both, for the answers in k without j and in j without k.
+    """
+    blocks = kitchen.blocks
+    of_event = blocks.fold_of_events(len(bare))
+    found = np.repeat(bare[None], len(blocks.folds) - 1, axis=0)
+    fixed = [kitchen.numbers(one) for one in (kitchen.default(), kitchen.plain())]
+    for k, j in combinations(blocks.folds, 2):
+        rest = tuple(i for i in blocks.folds if i not in (k, j))
+        tried = [*fixed, *(kitchen.taught(plan, rest).numbers(kitchen.problem) for plan in LESSON_PLANS)]
+        for here, left_out in ((k, j), (j, k)):
+            teachers = blocks.teachers(here)
+            share = kitchen.shares(teachers, without=left_out)
+            own = of_event == here
+            chosen = [numbers[own] for numbers, weight in zip(tried, share, strict=True) if weight > 0]
+            recipe = kitchen.blend(share, rest)
+            found[teachers.index(left_out), own] = recipe.blended(chosen) if recipe.parts else chosen[0]
+    return found
+
+
 def _from_history(panel: Panel, history: Panel, ways: FoldOptions, time_limit: float, budget: Budget) -> Tuned:
     is_scored = bool((panel.written.outcome[panel.event_index] >= 0).any())
     try:
@@ -437,11 +487,11 @@ def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], ove
     for candidate, value in _rivals(kitchen):
         rows.insert(-LAST, candidate)
         values.insert(-LAST, value)
-    kitchen.budget.progress(1.0)
     blocks = kitchen.blocks
-    widening = 1.0 if over == "history" else blocks.widening
+    again = None if over == "history" else retaught(kitchen, learned, (len(rows) - 2, len(rows) - 1))
+    kitchen.budget.progress(1.0)
     scores = compare_forecasts(
-        panel, tuple(rows), _by_forecast(panel, values), label=kitchen.clusters(), widening=widening
+        panel, tuple(rows), _by_forecast(panel, values), label=kitchen.clusters(), retaught=again
     )
     scored, remark = how_scored(over, blocks.untaught, len(blocks.event))
     return Tuned(

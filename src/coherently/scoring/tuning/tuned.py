@@ -39,7 +39,7 @@ def how_scored(over: str, untaught: int, events: int) -> tuple[str, str]:
 
 TUNED = Record(
     "tuned",
-    3,
+    4,
     "A recipe learned from outcomes, and what it is worth (`co.tune`, `coherently tune --json`).",
     (
         RecordField("recipe", RecordOf(lambda: Recipe.record), "the recipe that was learned"),

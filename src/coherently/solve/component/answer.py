@@ -15,6 +15,7 @@ from coherently.values import Value
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.solve.solution import ClusterForces
 
 KEPT = 1e-9
 """The amount by which probabilities may miss their pins, summed over all pins."""
@@ -30,6 +31,20 @@ class Ended(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Hints(Value):
+    """Where the last bound of a component was proved, for whoever writes a proof of it.
+
+    `x` has the probability of each event at which planes touch the losses, smoothed by a `mass`; `price` has one entry
+    for each of the rows of pins. `forces` are those over clusters, where they prove the bound.
+    """
+
+    x: NDArray[np.float64]
+    mass: float = 0.0
+    price: NDArray[np.float64] | None = None
+    forces: ClusterForces | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Answer(Value):
     """A mixture of worlds and what is known of it.
 
@@ -38,6 +53,7 @@ class Answer(Value):
     the largest amount by which a pin is missed. `saved` is the Brier penalty that x saves at least in every world, and
     `shortfall` the most by which a world may lie below the plane at x; the one that does not apply is NaN.
     `degenerate` lists the conditionals whose condition is impossible or certain though no forecast or law says so.
+    `hints` say where the bound was proved, unless that is at x; they do not travel as bytes.
     """
 
     share: NDArray[np.float64]
@@ -53,6 +69,7 @@ class Answer(Value):
     shortfall: float
     degenerate: NDArray[np.int64]
     steps: int
+    hints: Hints | None = None
 
     @property
     def gap(self) -> float:
@@ -63,7 +80,7 @@ class Answer(Value):
         """All of it, exactly: a line of JSON, and then the numbers of the arrays, one array after the other."""
         plain: dict[str, Any] = {}
         arrays = []
-        for name in (field.name for field in fields(self)):
+        for name in (field.name for field in fields(self) if field.name != "hints"):
             value = getattr(self, name)
             if isinstance(value, np.ndarray):
                 plain[name] = [value.dtype.str, value.shape]

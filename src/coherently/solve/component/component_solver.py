@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.problem import is_level, layers_of, unit_of
-from coherently.solve.component.answer import Answer, Ended
+from coherently.solve.component.answer import Answer, Ended, Hints
 from coherently.solve.component.nearest import Nearest
 from coherently.solve.component.objective import goal_of, sides_at
 from coherently.solve.facts import Proof, Route
@@ -70,7 +70,8 @@ def _solve_uneven(
         ended = Ended.PROVED
     elif ended is Ended.PROVED:
         ended = Ended.ROUNDING
-    return replace(answer, objective=lost, bound=bound, proof=best.proof, ended=ended)
+    hints = best.hints or Hints(x=best.x)
+    return replace(answer, objective=lost, bound=bound, proof=best.proof, ended=ended, hints=hints)
 
 
 def _solve_layer(
@@ -205,4 +206,5 @@ def _by_columns(part: Merged, budget: Budget, start: Truth | None, seed: int) ->
         shortfall=nearest.shortfall,
         degenerate=NO_INDICES,
         steps=0,
+        hints=None if nearest.forces is None else Hints(x=nearest.x, forces=nearest.forces),
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.lower_bounds.bound_rules import BoundingRule
+    from coherently.solve.solution import ClusterForces
 
 EAGER_STATES = 2**14
 """With at most this many states of a junction tree, the best of all worlds is found each time."""
@@ -72,6 +73,7 @@ class Nearest:
         self.core = _core.NearestMixture(part.handle, part.weight, target, seed, space=self.space)
         self.route, self.proof = Route.COLUMNS, Proof.NOTHING
         self.relaxed, self.timed_out, self.eliminated = 0.0, True, False
+        self.forces: ClusterForces | None = None
 
     @property
     def objective(self) -> float:
@@ -175,6 +177,7 @@ class _Run:
         for rule in rules:
             if not budget.is_over() and rule.fits(nearest.grounds):
                 found = rule.bound(nearest.grounds, budget, self.core.objective())
+                nearest.forces = nearest.forces if found.forces is None else found.forces
                 if found.value > nearest.relaxed or nearest.proof is Proof.NOTHING:
                     nearest.relaxed, nearest.proof = max(nearest.relaxed, found.value), found.proof
 

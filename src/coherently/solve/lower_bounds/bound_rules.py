@@ -29,6 +29,7 @@ from coherently.solve.worlds.grounds import DENSE_VARIABLES
 
 if TYPE_CHECKING:
     from coherently.solve.budget import Budget
+    from coherently.solve.solution import ClusterForces
     from coherently.solve.worlds.grounds import Grounds
 
 
@@ -37,10 +38,11 @@ LARGE_DENSE = 40
 
 
 class LowerBound(NamedTuple):
-    """A lower bound on what coherent forecasts of a component lose, and on what it rests."""
+    """A lower bound on what coherent forecasts of a component lose, on what it rests, and the forces that prove it."""
 
     value: float
     proof: Proof
+    forces: ClusterForces | None = None
 
 
 class BoundingRule(Protocol):
@@ -97,8 +99,10 @@ class ByCycles:
 
     def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:
         """The lower bound of the relaxed problem, raised until it is near enough to the objective."""
+        kept: list[ClusterForces] = []
         try:
-            return LowerBound(bound_by_cycles(grounds.part, budget, objective), Proof.CLUSTERS)
+            bound = bound_by_cycles(grounds.part, budget, objective, kept)
+            return LowerBound(bound, Proof.CLUSTERS, kept[-1] if kept else None)
         except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
             return LowerBound(0.0, Proof.NOTHING)
 

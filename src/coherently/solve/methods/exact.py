@@ -17,11 +17,13 @@ from coherently.solve.component.component_table import ComponentTable
 from coherently.solve.component.objective import goal_of
 from coherently.solve.facts import Proof, Status
 from coherently.solve.measure import UNMOVED
-from coherently.solve.solution import Global, promised
+from coherently.solve.solution import BoundHints, Global, promised
 from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from coherently.arrays import Mask, Vector
     from coherently.problem import Merged, Part, Problem
@@ -95,7 +97,9 @@ class Exact(Viewed):
         table = self._table(problem)
         tolerance = self.tolerance if len(table) == 1 else 0.5 * self.tolerance
         own = replace(budget, tolerance=tolerance, floor=1.0 / max(1, len(table)))
-        return self.joined(problem, self._answered(problem, table, own, Known()))
+        answers = self._answered(problem, table, own, Known())
+        solution = self.joined(problem, answers)
+        return replace(solution, hints=_hints(problem, answers)) if budget.hints else solution
 
     def answers(self, problem: Problem, budget: Budget, known: Known | None = None) -> AnswerTable:
         """The answer for each component, in the order of `split`, each to the budget's tolerance."""
@@ -119,7 +123,7 @@ class Exact(Viewed):
             starts = None if known.before is None else [known.before[i].worlds for i in which]
             tasks = self._tasks(problem, split_some(problem.merged, table.tied, left))
             for i, answer in solve_all(tasks, budget, self.threads, starts):
-                others[which[i]] = answer
+                others[which[i]] = answer if budget.hints else replace(answer, hints=None)
                 done += 1
         return tabled.with_others(others)
 
@@ -156,6 +160,34 @@ class Exact(Viewed):
             degenerate=_degenerate(problem, answers) if len(given) else (),
             standing=tuple(np.flatnonzero(given.standing(x)).tolist()) if len(given) else (),
         )
+
+
+def _hints(problem: Problem, answers: AnswerTable) -> BoundHints:
+    """Where bounds were proved: at the answers, unless a component says otherwise."""
+    x, mass = answers.x.copy(), np.zeros(len(answers.x))
+    price, forces = dict[int, float](), []
+    for i, answer in answers.others.items():
+        if (hints := answer.hints) is None:
+            continue
+        own = answers.events.of(i)
+        x[own], mass[own] = hints.x, hints.mass
+        if hints.price is not None and len(hints.price):
+            price |= _prices(problem.merged, own, hints.price)
+        if hints.forces is not None:
+            x[own] = hints.forces.x[: len(own)]
+            forces.append(hints.forces)
+    return BoundHints(x=x, mass=mass, price=price, forces=tuple(forces))
+
+
+def _prices(merged: Merged, own: NDArray[np.int32], price: Vector) -> dict[int, float]:
+    """The price of each pin of a component, as a factor of P(E & H) - e P(H); one without need has the price 0."""
+    from coherently.solve.component.newton.limits import pin_rows
+
+    limits = merged.terms.limits
+    mine = np.flatnonzero(np.isin(limits.joint.coordinate, own) | np.isin(limits.condition.coordinate, own))
+    rows = pin_rows(limits.take(mine, np.arange(len(merged))), len(merged))
+    signed = np.where(rows.equal, price, np.maximum(price, 0.0)) * rows.sign
+    return dict(zip(rows.pin.tolist(), signed.tolist(), strict=True))
 
 
 def _moving(merged: Merged, answers: AnswerTable) -> Mask:

@@ -157,6 +157,29 @@ def _powers(told: _JudgeOdds, problem: Problem) -> Vector:
     return found
 
 
+def reliability(problem: Problem, clip: float) -> float:
+    r"""How much of what mean log-odds say is no accident of who was asked, from 0 to 1.
+
+    With other judges of the kind, the mean of n judges' log-odds would vary by $v / n$, where v is their variance about
+    one event. The best linear guess of what very many such judges would say is the mean times
+
+    $$1 - \frac{\sum v_i / n_i}{\sum \bar z_i^2}$$
+
+    (Kelley 1927, Interpretation of Educational Measurements), with sums over events i. n is the number of judges if all
+    counted alike, $(\sum w)^2 / \sum w^2$, and an event counts by the weight of its forecasts.
+    """
+    given, units = problem.forecasts, len(problem.weight)
+    weight, odds = given.weight, log_odds(given.probability, clip)
+    total, squares = np.bincount(given.unit, weight, units), np.bincount(given.unit, weight**2, units)
+    sums, spread = np.bincount(given.unit, weight * odds, units), np.bincount(given.unit, weight * odds**2, units)
+    several = total**2 > (1.0 + 1e-9) * squares
+    total, squares, sums, spread = total[several], squares[several], sums[several], spread[several]
+    mean = sums / total
+    noise = np.maximum(spread / total - mean**2, 0.0) / (total**2 / squares - 1.0)  # v / n, for v with n - 1 below it
+    signal = float(total @ mean**2)
+    return max(0.0, 1.0 - float(total @ noise) / signal) if signal > 0 else 1.0
+
+
 def reweighted(problem: Problem, factor: Vector) -> Problem:
     """The problem for pools of units, in which each judge counts by a factor; nothing else of it changes."""
     given = problem.forecasts

@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from coherently.problem import Problem
     from coherently.solve.methods.exact import Exact
 
-SEEN = 0.25
-"""The share of noise that contradictions show, roughly: half of it in p and ~p, 1/k in a partition of k events, 0.12 in
-p, q and p & q, and 0.1 to 0.4 in chains of implications."""
 MOST_JUDGES, MOST_EVENTS, LARGEST = 24, 800, 32
 """Maximum numbers of judges and of events that are looked at, and of events of one component."""
 LEAST_SPREAD = 1e-9
 """Judges whose summed squared distances from their mean are below this agree, but for rounding."""
+SEED, DIGITS = 0, 9
+"""The seed of the noise that is made, and the digits of means by which forecasts are ordered for it."""
 TOLERANCE = 1e-3
 """The tolerance of the nearest coherent forecasts of a judge: a rough share is all that is asked for."""
 
@@ -32,11 +31,14 @@ def noise_share(problem: Problem, exact: Exact) -> float:
     Judges whose answers vary by chance contradict themselves; judges with another view of the world do not. With x the
     nearest coherent forecasts to those p of one judge, and m the mean of all judges, it is the median over judges of
 
-    $$\min\left(1, \frac{4 \sum (p - x)^2}{\sum (p - m)^2}\right)$$
+    $$\min\left(1, \frac{\sum (p - x)^2}{s \sum (p - m)^2}\right)$$
 
-    for events that others answered, too, and whose components could show a contradiction. (p - m)^2 counts n / (n - 1)
-    times, if n judges answered: m has p in it. A median, since a few broken judges say nothing about the others.
-    Judges and events are sampled; what is nearest is found as `exact` would, roughly, and within its time limit.
+    for events that others answered, too, and whose components could show a contradiction. s is the part of noise that
+    contradictions show: half of it in p and ~p, 1/k in a partition of k events. It is found by making noise: x plus
+    normal numbers that vary as p varies around m, made coherent again, moves by the part s of what was added, for all
+    judges together. (p - m)^2 counts n / (n - 1) times, if n judges answered: m has p in it. A median, since a few
+    broken judges say nothing about the others. Judges and events are sampled; what is nearest is found as `exact`
+    would, roughly, and within its time limit.
     """
     part = problem.keep(_sample(problem))[0]
     given, count = part.forecasts, len(part.weight)
@@ -45,25 +47,43 @@ def noise_share(problem: Problem, exact: Exact) -> float:
     number = np.bincount(answered % max(count, 1), minlength=count)
     judges = _evenly(np.unique(given.judge[told]), MOST_JUDGES).tolist()
     rough = replace(exact, tolerance=TOLERANCE)
-    sums = [_of_judge(part, told & (given.judge == judge), number, rough) for judge in judges]
-    shares = [min(1.0, noise / (SEEN * spread)) for noise, spread in sums if spread > LEAST_SPREAD]
-    return float(np.median(shares)) if shares else 0.0
+    every = [_of_judge(part, told & (given.judge == judge), number, rough) for judge in judges]
+    contradicted, apart, shown, added = np.array([sums for sums in every if sums[1] > LEAST_SPREAD]).reshape(-1, 4).T
+    if not shown.sum() > 0:
+        return 0.0
+    seen = shown.sum() / added.sum()
+    return float(np.median(np.minimum(1.0, contradicted / (seen * apart))))
 
 
-def _of_judge(part: Problem, rows: Mask, number: Indices, exact: Exact) -> tuple[float, float]:
-    """The squared distances of one judge from coherence and from the mean of all."""
+def _of_judge(part: Problem, rows: Mask, number: Indices, exact: Exact) -> tuple[float, float, float, float]:
+    """The squared distances of a judge from coherence and from the mean of all; of noise from coherence; noise."""
     given, count = part.forecasts, len(part.weight)
     weight = np.bincount(given.unit[rows], given.weight[rows], count).astype(np.float64)
     sums = np.bincount(given.unit[rows], given.weight[rows] * given.probability[rows], count)
     p: Vector = np.divide(sums, weight, out=np.full(count, np.nan), where=weight > 0)
-    x = exact.solve(pose_again(replace(part, weight=weight), p)).value
-    component = components_of(part)
-    seen = (weight > 0) & (component >= 0) & (number > 1)
-    size = np.bincount(component[(weight > 0) & (component >= 0)], minlength=int(component.max(initial=0)) + 1)
-    seen &= size[component] > 1
+    own, seen = replace(part, weight=weight), _could_show(part, weight > 0, number)
     n = number[seen]
     apart = np.square(p - part.mean)[seen] * n / (n - 1.0)
-    return float(np.sum(np.square(p - x)[seen])), float(apart.sum())
+    if not float(apart.sum()) > LEAST_SPREAD:
+        return 0.0, 0.0, 0.0, 0.0
+    x = exact.solve(pose_again(own, p)).value
+    made = np.empty(count)
+    # In the order of numbers, so that it does not matter in which order judges and events are read.
+    made[np.lexsort((part.mean.round(DIGITS), p))] = np.random.default_rng(SEED).normal(
+        0.0, np.sqrt(apart.mean()), count
+    )
+    noisy = np.where(weight > 0, np.clip(x + made, 0.0, 1.0), np.nan)
+    again = exact.solve(pose_again(own, noisy)).value
+    shown, added = (float(np.sum(np.square(noisy - y)[seen])) for y in (again, x))
+    return float(np.sum(np.square(p - x)[seen])), float(apart.sum()), shown, added
+
+
+def _could_show(part: Problem, told: Mask, number: Indices) -> Mask:
+    """Which coordinates others answered, too, and lie in a component of several that the judge answered."""
+    component = components_of(part)
+    own = told & (component >= 0)
+    size = np.bincount(component[own], minlength=int(component.max(initial=0)) + 1)
+    return np.asarray(own & (number > 1) & (size[component] > 1))
 
 
 def _sample(problem: Problem) -> Mask:

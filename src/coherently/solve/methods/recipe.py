@@ -34,6 +34,7 @@ from coherently.solve.methods.judge_factors import (
     consensus_factors,
     listed_factors,
     log_odds,
+    reliability,
     reweighted,
     sigmoid,
     signal_factors,
@@ -58,7 +59,7 @@ MIXED = "mixed"
 POOLS = (MIXED, "linear", "trimmed", "median", "log", BLEND)
 """The pools that a recipe may begin with."""
 BOLD = 1.2
-"""The factor of the log-odds of the bold part of the mixed pool: pools of many judges are timid."""
+"""The factor of the log-odds of the bold part of the mixed pool, if judges are many: their pools are timid."""
 LINE = (
     RecordField("pool", OneWord(lambda: POOLS), "the pool of the forecasts of each event", optional=True),
     RecordField("exponent", NUMBER, "the factor by which log-odds are multiplied, above 0", optional=True),
@@ -83,9 +84,10 @@ LINE = (
     RecordField(
         "log_share",
         OrNull(NUMBER),
-        "with the pool mixed: the share, from 0 to 1, of the log pool with log-odds times 1.2 in the mean of it and of "
-        "the linear pool; null to take the share of noise in what judges disagree about: 4 times the squared distance "
-        "of judges from their own nearest coherent forecasts, divided by that from the mean of all, at most 1",
+        "with the pool mixed: the share, from 0 to 1, of the bold pool (the log pool with log-odds times 1.2 and times "
+        "how reliable their means are) in the mean of it and of the linear pool; null to take the share of noise in "
+        "what judges disagree about: the squared distance of judges from their own nearest coherent forecasts, divided "
+        "by that from the mean of all and by the part of noise that contradictions show, at most 1",
         optional=True,
         since=4,
     ),
@@ -100,7 +102,7 @@ LINE = (
 """The fields of a pool with its line, of a recipe and of its parts."""
 RECIPE = Record(
     "recipe",
-    4,
+    5,
     "How to pool, recalibrate and make coherent (`co.Recipe`, `coherently tune -o`). Probabilities become log-odds, "
     "log(p / (1 - p)); pooled log-odds times exponent plus shift lead back to a probability, p and ~p apart; then the "
     "numbers are made coherent. What is left out is the default.",
@@ -148,12 +150,13 @@ CONSENSUS = {3: 0.5}
 class Recipe(Described):
     r"""Pools each event as written, recalibrates the pool, then makes it coherent.
 
-    `pool` names the pool $q$ of the forecasts of an event (p and ~p apart): `linear`, `trimmed`, `median` or `log`, as
-    in `co.Pool`, or `mixed`: the mean of the linear pool and of a bold one (the log pool, its log-odds times 1.2),
-    whose share is `log_share`. If that is None, it is the share of noise in what judges disagree about, as far as their
-    contradictions with themselves tell: noise makes a mean timid, other views do not. For log-odds $l(q) = \ln
-    q/(1-q)$, forecasts are clipped to [`clip`, 1 - `clip`], pools at most to [0.01, 0.99]. With a the `exponent` and b
-    the `shift`, the recalibrated number is
+    `pool` names the pool $q$ of the forecasts of an event (p and ~p apart): `linear`, `trimmed`, `median`, `log`, as in
+    `co.Pool`, or `mixed`: the mean of the linear pool and of a bold one, whose share is `log_share`. The bold one is
+    the log pool, its log-odds times 1.2 r, where r is how reliable the means of so many judges are. If `log_share` is
+    None, it is the share of noise in what judges disagree about, as far as their contradictions with themselves tell:
+    noise makes a mean timid, other views do not. For log-odds $l(q) = \ln q/(1-q)$, forecasts are clipped to
+    [`clip`, 1 - `clip`], pools at most to [0.01, 0.99]. With a the `exponent` and b the `shift`, the recalibrated
+    number is
 
     $$l^{-1}(a\, l(q) + b).$$
 
@@ -379,7 +382,8 @@ class Recipe(Described):
         """The mean of the linear pool and of the bold one, by its share."""
         if not share:
             return problem.mean
-        bold = sigmoid(BOLD * log_odds(self._pool.average(problem), LINE_CLIP))
+        factor = BOLD * reliability(problem, self.clip)
+        bold = sigmoid(factor * log_odds(self._pool.average(problem), LINE_CLIP))
         mixed: Vector = (1.0 - share) * problem.mean + share * bold
         return mixed
 

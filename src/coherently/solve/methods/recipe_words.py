@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 POOL_STEPS = {
     "mixed": (
         "For each event as written, p and ~p apart, take (1 - h) times the weighted mean of the forecasts plus h times "
-        "the probability whose log-odds are 1.2 times the weighted mean of their log-odds (forecasts clipped to "
-        "{clip:g} and 1 less that); h is {share}."
+        "the probability whose log-odds are 1.2 r times the weighted mean of their log-odds (forecasts clipped to "
+        "{clip:g} and 1 less that); r is 1 less the sum of v / n divided by the sum of squares of these means, with "
+        "v the variance of the judges' log-odds and n their number if all counted alike, both sums over the events of "
+        "several judges, by weight, and r at least 0; h is {share}."
     ),
     "linear": "For each event as written, p and ~p apart, take the weighted mean of the forecasts.",
     "trimmed": (
@@ -30,8 +32,9 @@ POOL_STEPS = {
 """What each pool does, in words."""
 OTHER_POOL = "For each event as written, p and ~p apart, take the {pool} pool of the forecasts."
 NOISE_SHARE = (
-    "the median over judges of 4 A / B, at most 1, with A the squared distance of the judge from the judge's nearest "
-    "coherent forecasts and B that from the mean of all judges"
+    "the median over judges of A / (s B), at most 1, with A the squared distance of the judge from the judge's nearest "
+    "coherent forecasts, B that from the mean of all judges, and s the share of random noise in the judge's forecasts "
+    "that making them coherent takes away"
 )
 
 

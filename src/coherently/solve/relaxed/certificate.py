@@ -35,13 +35,17 @@ def relaxed_bound(weight: Vector, target: Vector, groups: Groups, forces: Vector
     >>> round(relaxed_bound(weight, target, implies, np.array([0.4, -0.4])), 12)
     0.08
     """
-    pull = np.bincount(groups.members, forces, len(weight))
+    pull = np.bincount(groups.members, forces, len(weight)).astype(np.float64)
+    center, t = np.where(weight > 0, target, 0.0), touching_points(weight, target, pull)
+    return float(np.sum(weight * (t - center) ** 2 - pull * t)) + least_on_rows(groups, forces)
+
+
+def touching_points(weight: Vector, target: Vector, pull: Vector) -> Vector:
+    """The t in [0, 1] at which each N (t - q)^2 - F t is least."""
     known = weight > 0
-    center = np.where(known, target, 0.0)
     with np.errstate(over="ignore"):
         shift = np.divide(pull, 2.0 * weight, out=np.where(pull > 0, 1.0, 0.0), where=known)
-    t = np.clip(center + shift, 0.0, 1.0)
-    return float(np.sum(weight * (t - center) ** 2 - pull * t)) + least_on_rows(groups, forces)
+    return np.asarray(np.clip(np.where(known, target, 0.0) + shift, 0.0, 1.0))
 
 
 def least_sum(coefficients: Vector, groups: Groups, forces: Vector) -> float:

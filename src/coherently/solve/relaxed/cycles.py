@@ -18,8 +18,9 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.problem import wider_clusters
-from coherently.solve.relaxed.certificate import relaxed_bound
+from coherently.solve.relaxed.certificate import relaxed_bound, touching_points
 from coherently.solve.relaxed.interior import interior_point
+from coherently.solve.solution import ClusterForces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,10 +67,11 @@ def tighten(part: Merged, solve: Callable[[Groups, Merged], Vector | None], budg
         cycles |= found
 
 
-def bound_by_cycles(part: Merged, budget: Budget, objective: float) -> float:
+def bound_by_cycles(part: Merged, budget: Budget, objective: float, kept: list[ClusterForces] | None = None) -> float:
     """A lower bound on the least objective: of the problem relaxed to clusters, with more of them where cycles break.
 
-    It is raised until the gap to the objective of a known answer is at most the tolerance, or no cycle is broken.
+    It is raised until the gap to the objective of a known answer is at most the tolerance, or no cycle is broken. What
+    proves it is the last of `kept`, if that is given.
     """
     best = 0.0
 
@@ -77,7 +79,12 @@ def bound_by_cycles(part: Merged, budget: Budget, objective: float) -> float:
         nonlocal best
         weight, target = whole.weight, np.where(whole.weight > 0, whole.mean, 0.0)
         inner = interior_point(weight, target, groups, budget)
-        best = max(best, relaxed_bound(weight, target, groups, inner.forces))
+        bound = relaxed_bound(weight, target, groups, inner.forces)
+        if kept is not None and (bound > best or not kept):
+            pull = np.bincount(groups.members, inner.forces, len(weight)).astype(np.float64)
+            x = touching_points(weight, target, pull)
+            kept.append(ClusterForces(groups=groups, whole=whole, x=x, forces=inner.forces))
+        best = max(best, bound)
         return None if budget.is_over() or budget.is_enough(objective - best, objective) else inner.x
 
     tighten(part, solve, budget)

@@ -21,7 +21,7 @@ from coherently.web.api.dependencies import (
     unknown_kind,
 )
 from coherently.web.operations import aggregation_operations as aggregations
-from coherently.web.operations import exports, imports, known_scores, version_influence
+from coherently.web.operations import exports, imports, judge_drawings, known_scores, version_influence
 from coherently.web.shapes.aggregation_shapes import (
     AccuracyView,
     AggregationDraft,
@@ -34,6 +34,7 @@ from coherently.web.shapes.aggregation_shapes import (
     ResultView,
     TeamScores,
 )
+from coherently.web.shapes.drawn_shapes import DistributionList, DrawingList
 from coherently.web.shapes.panel_shapes import PanelView
 from coherently.web.shapes.shape import Title
 
@@ -127,6 +128,20 @@ def get_past_weights(bench: Bench, caller: Facilitating, panel: PanelId) -> Past
 def get_team_scores(bench: Bench, caller: Facilitating) -> TeamScores:
     """Show the scores of the account's panels that have outcomes, and of their judges over all of them."""
     return known_scores.team_scores(bench, caller)
+
+
+@router.get(f"{VERSION}/distributions")
+def get_distributions(
+    bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId
+) -> DistributionList:
+    """Show what a version says about each number and date, as a distribution."""
+    return judge_drawings.version_distributions(bench, caller, panel, aggregation)
+
+
+@router.get("/panels/{panel}/drawings")
+def list_drawings(bench: Bench, caller: Facilitating, panel: PanelId) -> DrawingList:
+    """List the distributions that judges drew, with all their knots, once no round is open."""
+    return judge_drawings.list_drawings(bench, caller, panel)
 
 
 @router.get(f"{VERSION}/comparison")

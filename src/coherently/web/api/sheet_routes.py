@@ -7,10 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path
 
 from coherently.web.api.dependencies import Bench, Judging, Key, ReasonKey, json_only
-from coherently.web.operations import closings, discussions, sheets
+from coherently.web.operations import closings, discussions, practice, sheets
 from coherently.web.shapes.closing_shapes import ClosingView
 from coherently.web.shapes.discussion_shapes import MindDraft, VoiceView
+from coherently.web.shapes.drawn_shapes import DrawnDraft
 from coherently.web.shapes.judging_shapes import CommentDraft, CommentList, CommentView
+from coherently.web.shapes.practice_shapes import PracticeDraft, PracticeList, PracticeView
 from coherently.web.shapes.sheet_shapes import (
     AnswerBatch,
     FeedbackView,
@@ -36,6 +38,12 @@ def get_sheet(bench: Bench, caller: Judging) -> SheetView:
 def save_answers(bench: Bench, caller: Judging, batch: AnswerBatch, key: Key = None) -> SavedView:
     """Keep answers, and say what they allow and contradict."""
     return sheets.save_answers(bench, caller, batch, key)
+
+
+@router.post("/drawings")
+def save_drawing(bench: Bench, caller: Judging, draft: DrawnDraft, key: Key = None) -> SavedView:
+    """Keep a distribution that was drawn for a number or a date; its values at thresholds become the answers."""
+    return sheets.save_drawing(bench, caller, draft, key)
 
 
 @router.post("/try")
@@ -90,6 +98,18 @@ def change_mind(bench: Bench, caller: Judging, draft: MindDraft) -> VoiceView:
 def take_mind_back(bench: Bench, caller: Judging, reason: ReasonKey) -> VoiceView:
     """Say that it did not after all."""
     return discussions.change_mind(bench, caller, MindDraft(reason=reason), changed=False)
+
+
+@router.get("/practice")
+def list_statements(_: Judging) -> PracticeList:
+    """List the statements for practice."""
+    return practice.list_statements()
+
+
+@router.post("/practice")
+def look_at_guesses(_: Judging, draft: PracticeDraft) -> PracticeView:
+    """Say how well calibrated guesses about known facts are; nothing is kept."""
+    return practice.look_at_guesses(draft)
 
 
 @router.get("/closing")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.web.catalogue.board_texts import BOARD
 from coherently.web.catalogue.common_texts import COMMON, START
+from coherently.web.catalogue.drawing_texts import DRAWING
 from coherently.web.catalogue.influence_texts import INFLUENCE
 from coherently.web.catalogue.judge_texts import JUDGE
 from coherently.web.catalogue.people_texts import LETTERS, PEOPLE
@@ -32,8 +33,9 @@ FOR_SCRIPTS = ("live.", "judge.live.")
 @cache
 def catalogue() -> Mapping[str, Text]:
     """All texts by their keys."""
-    every = (COMMON, START, QUESTIONS, RELATIONS, BOARD, DISCUSSION, RESULTS, INFLUENCE, LETTERS, PEOPLE, JUDGE)
-    return {key: value for texts in every for key, value in texts.items()}
+    own = (INFLUENCE, DRAWING, LETTERS, PEOPLE, JUDGE)
+    every = (COMMON, START, QUESTIONS, RELATIONS, BOARD, DISCUSSION, RESULTS, *own)
+    return {key: words for texts in every for key, words in texts.items()}
 
 
 def text(key: str, count: object = None) -> str:

@@ -8,6 +8,27 @@ if TYPE_CHECKING:
     from coherently.web.catalogue.common_texts import Text
 
 JUDGE: dict[str, Text] = {
+    "practice.link": "Practise first: ten facts show how well calibrated you are",
+    "practice.title": "Practice: how sure are you, and how right?",
+    "practice.lead": "Say how likely each statement is to be true, without looking it up: 50 % if you have no idea, 100 % if you "
+    "are certain. This is for you alone: nothing is kept, and nobody else sees it.",
+    "practice.ask": "Statements {first} to {last} of {count}",
+    "practice.look": "See how I did",
+    "practice.skip": "Go to my sheet",
+    "practice.again": "Begin again",
+    "practice.so": "So far",
+    "practice.over": "You were surer than right: on average {sure} sure, and right in {right} of {count}.",
+    "practice.under": "You were less sure than right: on average {sure} sure, and right in {right} of {count}.",
+    "practice.even": "You were about as sure as right: on average {sure} sure, and right in {right} of {count}.",
+    "practice.brier": "Brier score {score}: lower is better, 0.25 is a coin.",
+    "practice.few": "So few answers say little; another ten say more.",
+    "practice.said": "you said about",
+    "practice.came": "were true",
+    "practice.count": "of",
+    "practice.true": "True.",
+    "practice.false": "False.",
+    "practice.you": "You said {said}.",
+    "practice.foot": "What you guess goes along in the page and is gone when you leave it.",
     "judge.title": "Your answers: {panel}",
     "judge.ask": "How likely is each of these, {name}?",
     "judge.lead.private": (

@@ -10,6 +10,7 @@ from coherently.errors import CoherentlyError
 from coherently.explain.judge_sheet import AnswerState
 from coherently.web.operations.discussions import Talk, given_reasons
 from coherently.web.operations.doubted_laws import blamed_law
+from coherently.web.operations.judge_drawings import panel_distributions
 from coherently.web.operations.known_scores import answers_of, averages_of, judge_scores, known_score
 from coherently.web.operations.questions import as_setting
 from coherently.web.operations.sheets import ask_feedback, standing
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from coherently.web.access.callers import JudgeCaller
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.closing_shapes import Fate
+    from coherently.web.shapes.drawn_shapes import DistributionView
     from coherently.web.store import AggregationRecord, ForecastRecord, RoundRecord
 
 TOLD = 2
@@ -62,8 +64,14 @@ def get_closing(bench: Workbench, caller: JudgeCaller) -> ClosingView:
         minds=len({judge for reason in reasons for judge in talk.minds(reason)}),
         handed_in=handed_in,
         judges=judges,
+        distributions=[] if made is None else _distributions(bench, panel, made["events"]),
         score=None if made is None or outcomes is None else _own_score(bench, caller, made["events"], outcomes),
     )
+
+
+def _distributions(bench: Workbench, panel: str, events: Sequence[Mapping[str, Any]]) -> list[DistributionView]:
+    numbers = ({row["event"]: row[name] for row in events} for name in ("raw", "probability"))
+    return panel_distributions(bench, panel, *numbers)
 
 
 def final_version(bench: Workbench, panel: str, records: Sequence[ForecastRecord]) -> AggregationRecord | None:

@@ -15,6 +15,7 @@ from coherently.web.operations.discussions import (
     sheet_voices,
     shown_numbers,
 )
+from coherently.web.operations.judge_drawings import answers_of_drawing, own_drawings
 from coherently.web.operations.panel_operations import time_zone, view_round
 from coherently.web.operations.questions import setting_of, view_question
 from coherently.web.refusals import RefusedError
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from coherently.explain.judge_sheet import Answered, Feedback, SheetSetting
     from coherently.web.access.callers import JudgeCaller
     from coherently.web.access.workbench import Workbench
+    from coherently.web.shapes.drawn_shapes import DrawnDraft
     from coherently.web.shapes.judging_shapes import CommentDraft, CommentView
     from coherently.web.shapes.sheet_shapes import AnswerBatch, AnswerDraft, FitDraft, MeantDraft
     from coherently.web.store import AnswerGiven, ForecastRecord, RoundRecord
@@ -65,6 +67,7 @@ def get_sheet(bench: Workbench, caller: JudgeCaller) -> SheetView:
         voices=sheet_voices(bench, caller, present),
         earlier=earlier_answers(bench, caller, present),
         meant=list_meant(bench, caller),
+        drawn=own_drawings(bench, caller, {each.event: each.probability for each in own}),
         feedback=_feedback(bench, caller, standing(own)).as_dict(),
         handed_in=handed_in[0] if handed_in else None,
         saved=max((record.time for record in own), default=None),
@@ -77,6 +80,33 @@ def save_answers(bench: Workbench, caller: JudgeCaller, batch: AnswerBatch, key:
     records = bench.store.forecasts.record(caller.judge.id, given, key)
     own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
     return SavedView(saved=records[-1].time, feedback=_feedback(bench, caller, own).as_dict())
+
+
+def save_drawing(bench: Workbench, caller: JudgeCaller, draft: DrawnDraft, key: str | None = None) -> SavedView:
+    """Keep a distribution with all its knots, and what it says about the question's events as answers."""
+    from coherently.web.store import AnswerGiven
+
+    values = answers_of_drawing(bench, caller, draft)
+    known = {each.event: each for each in bench.store.forecasts.latest(caller.panel, caller.judge.id)}
+    given = [
+        AnswerGiven(
+            event,
+            value,
+            locked=event in known and known[event].locked,
+            reason=known[event].reason if event in known else "",
+        )
+        for event, value in values.items()
+    ]
+    curve = {"way": draft.way, "knots": [[knot.at, knot.share] for knot in draft.knots]}
+
+    def action() -> SavedView:
+        records = bench.store.forecasts.record(caller.judge.id, given)
+        bench.store.drawn.keep(caller.judge.id, draft.question, curve)
+        return SavedView(saved=records[-1].time, feedback={})
+
+    saved = only_once(bench, caller, "drawings", key, draft=draft, action=action)
+    own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
+    return SavedView(saved=saved.saved, feedback=_feedback(bench, caller, own).as_dict())
 
 
 def try_answers(bench: Workbench, caller: JudgeCaller, batch: AnswerBatch) -> FeedbackView:

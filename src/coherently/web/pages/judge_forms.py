@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from coherently.web.catalogue import plain
 from coherently.web.operations import discussions, sheets
+from coherently.web.operations.judge_drawings import axes_of
+from coherently.web.pages.drawing_fields import read_drawing
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.forms.typed_numbers import read_number
-from coherently.web.refusals import RefusedError
+from coherently.web.refusals import RefusedError, not_found
 from coherently.web.shapes.discussion_shapes import MindDraft
 from coherently.web.shapes.judging_shapes import CommentDraft
 from coherently.web.shapes.sheet_shapes import AnswerBatch, AnswerDraft, FitDraft, MeantDraft
@@ -62,21 +64,38 @@ def answer_form(bench: Workbench, caller: JudgeCaller, form: Mapping[str, str]) 
         _undo(bench, caller, moves)
     elif event := form.get("give"):
         _give(bench, caller, event)
-    elif key := form.get("reply"):
-        draft = fill(CommentDraft, reason=key, text=form.get(f"reply-{key}", "").strip())
-        sheets.add_sheet_comment(bench, caller, draft)
-        return f"{SHEET}#{key}"
-    elif key := form.get("mind") or form.get("unmind"):
-        discussions.change_mind(bench, caller, fill(MindDraft, reason=key), changed="mind" in form)
-        return f"{SHEET}#{key}"
-    elif question := form.get("comment"):
-        text = form.get(f"comment-{question}", "").strip()
-        sheets.add_sheet_comment(bench, caller, fill(CommentDraft, question=question, text=text))
-        return f"{SHEET}#{question}"
+    elif (place := _speak(bench, caller, form)) is not None:
+        return f"{SHEET}#{place}"
+    elif drawn := form.get("draw"):
+        return _draw(bench, caller, form, sheet, drawn=drawn)
     elif "hand_in" in form:
         sheets.hand_in(bench, caller)
         return f"{SHEET}?done=handed-in"
     return SHEET
+
+
+def _speak(bench: Workbench, caller: JudgeCaller, form: Mapping[str, str]) -> str | None:
+    """Say what the form says: a reply, a comment, or that a reason changed the judge's mind; where that is."""
+    if key := form.get("reply"):
+        draft = fill(CommentDraft, reason=key, text=form.get(f"reply-{key}", "").strip())
+        sheets.add_sheet_comment(bench, caller, draft)
+    elif key := form.get("mind") or form.get("unmind"):
+        discussions.change_mind(bench, caller, fill(MindDraft, reason=key), changed="mind" in form)
+    elif key := form.get("comment"):
+        text = form.get(f"comment-{key}", "").strip()
+        sheets.add_sheet_comment(bench, caller, fill(CommentDraft, question=key, text=text))
+    return key or None
+
+
+def _draw(bench: Workbench, caller: JudgeCaller, form: Mapping[str, str], sheet: SheetView, *, drawn: str) -> str:
+    """Keep a distribution that the form drew; `drawn` has the way and the question."""
+    way, _, question = drawn.partition(":")
+    axis = axes_of(bench, caller.panel).get(question)
+    asked = next((each for each in sheet.questions if each.id == question), None)
+    if axis is None or asked is None:
+        raise not_found("question")
+    sheets.save_drawing(bench, caller, read_drawing(form, axis, way, question))
+    return f"{SHEET}?drawn={asked.number}#q{asked.number}"
 
 
 def _changed(sheet: SheetView, form: Mapping[str, str]) -> list[AnswerDraft]:

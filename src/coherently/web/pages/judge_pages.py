@@ -17,13 +17,16 @@ from coherently.web.catalogue import plain
 from coherently.web.operations import closings, sheets
 from coherently.web.operations.deadlines import sheet_calendar
 from coherently.web.operations.discussions import TALKING
+from coherently.web.operations.judge_drawings import axes_of
 from coherently.web.operations.questions import setting_of
 from coherently.web.pages.closing_sheet import ClosingSheet
 from coherently.web.pages.discussion_sheet import DiscussionSheet
+from coherently.web.pages.drawing_fields import drawing_of, shown_distribution
 from coherently.web.pages.facilitator.people_page import calendar_file
 from coherently.web.pages.facilitator.result_page import by_heading, certified
 from coherently.web.pages.judge_forms import answer_form
-from coherently.web.pages.judge_view import SheetPage, typed
+from coherently.web.pages.judge_view import OPEN, SheetPage, typed
+from coherently.web.pages.practice_page import send_practice, show_practice
 from coherently.web.pages.rendered import page
 from coherently.web.pages.visits import Notice, read_form, refused_page, wrong
 from coherently.web.refusals import RefusedError
@@ -41,12 +44,18 @@ if TYPE_CHECKING:
     from coherently.web.shapes.sheet_shapes import SheetView
 
 
+FEW_DIGITS = 6
+"""A number of a question has fewer digits."""
+
+
 def judge_routes() -> list[BaseRoute]:
     """Where judges go."""
     return [
         Route("/j/{secret}", open_sheet, methods=["GET"], name="GET /j"),
         Route("/sheet", show, methods=["GET"], name="GET /sheet"),
         Route("/sheet", send, methods=["POST"], name="POST /sheet"),
+        Route("/sheet/practice", show_practice, methods=["GET"], name="GET /sheet/practice"),
+        Route("/sheet/practice", send_practice, methods=["POST"], name="POST /sheet/practice"),
         Route("/sheet/answers.csv", table, methods=["GET"], name="GET /sheet/answers.csv"),
         Route("/sheet/deadline.ics", deadline, methods=["GET"], name="GET /sheet/deadline.ics"),
     ]
@@ -150,6 +159,8 @@ def _done(request: Request) -> Notice | None:
     """What the address says was done just before."""
     if request.query_params.get("done") == "handed-in":
         return Notice(plain("judge.handed"), tone="good")
+    if (number := request.query_params.get("drawn", "")).isdecimal() and len(number) < FEW_DIGITS:
+        return Notice(plain("draw.done", number=number), tone="good")
     return None
 
 
@@ -170,8 +181,32 @@ def sheet_page(
     rises = _rises(bench, caller.panel, sheet)
     undo = request.query_params.get("undo", "")
     return _page(
-        sheet, rises, comments, caller.csrf, status=status, note=note, form=form or {}, undo=_undo(sheet, undo)
+        sheet,
+        rises,
+        comments,
+        caller.csrf,
+        status=status,
+        note=note,
+        form=form or {},
+        undo=_undo(sheet, undo),
+        drawings=_drawings(bench, caller.panel, sheet),
     )
+
+
+def _drawings(bench: Workbench, panel: str, sheet: SheetView) -> dict[str, Any]:
+    """The fields for drawing, of each question about a number or a date, while answers are taken."""
+    if sheet.round.phase not in OPEN:
+        return {}
+    drawn = {each.question: each for each in sheet.drawn}
+    own = {each.event: each.probability for each in sheet.answers}
+    events = {each.id: [own.get(event.id) for event in each.events] for each in sheet.questions}
+    found = {}
+    for question, axis in axes_of(bench, panel).items():
+        given = [value for value in events.get(question, ()) if value is not None]
+        masses = axis.masses(given) if given and len(given) == len(events[question]) else None
+        if question in events:
+            found[question] = drawing_of(question, axis, drawn.get(question), masses)
+    return found
 
 
 def _closing_page(sheet: SheetView, closing: ClosingView, note: Notice | None, status: int) -> Response:
@@ -188,6 +223,7 @@ def _closing_page(sheet: SheetView, closing: ClosingView, note: Notice | None, s
         groups=by_heading(rows),
         lead=view.lead(rows),
         score=view.score(),
+        distributions=[shown_distribution(each) for each in closing.distributions],
         certificate=None if closing.summary is None else certified(closing.summary),
     )
 
@@ -202,7 +238,18 @@ def _rises(bench: Workbench, panel: str, sheet: SheetView) -> dict[str, bool]:
 def preview_page(bench: Workbench, panel: str, sheet: SheetView, csrf: str) -> Response:
     """The sheet as a judge would see it, for the facilitator; nothing is saved."""
     note = Notice(plain("judge.preview"), plain("judge.preview.more"))
-    return _page(sheet, _rises(bench, panel, sheet), [], csrf, status=200, note=note, form={}, undo=None, preview=True)
+    return _page(
+        sheet,
+        _rises(bench, panel, sheet),
+        [],
+        csrf,
+        status=200,
+        note=note,
+        form={},
+        undo=None,
+        preview=True,
+        drawings={},
+    )
 
 
 def _page(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from coherently.web.shapes.aggregation_shapes import EventResult
+from coherently.web.shapes.drawn_shapes import DistributionView
 from coherently.web.shapes.shape import Id, Shape
 
 Fate = Literal["changed", "dropped", "meant", "stood"]
@@ -70,4 +71,5 @@ class ClosingView(Shape):
     minds: int
     handed_in: int
     judges: int
+    distributions: list[DistributionView]
     score: OwnScore | None

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field
 
 from coherently.web import sizes
 from coherently.web.shapes.discussion_shapes import EarlierAnswer, VoiceView
+from coherently.web.shapes.drawn_shapes import DrawnView
 from coherently.web.shapes.panel_shapes import QuestionView, RoundView
 from coherently.web.shapes.shape import Id, Note, Probability, Shape, Time, example
 
@@ -103,6 +104,7 @@ class SheetView(Shape):
     voices: list[VoiceView]
     earlier: list[EarlierAnswer]
     meant: list[MeantView]
+    drawn: list[DrawnView]
     feedback: dict[str, Any]
     handed_in: Time | None
     saved: Time | None

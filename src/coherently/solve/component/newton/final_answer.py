@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.solve.budget import NO_TIME
-from coherently.solve.component.answer import KEPT, Answer, Ended
+from coherently.solve.component.answer import KEPT, Answer, Ended, Hints
 from coherently.solve.component.newton.feasible import feasible_mixture
 from coherently.solve.component.newton.support import Blend, blend_of, fewest
 from coherently.solve.component.planes import find_degenerate, savings
@@ -50,6 +50,7 @@ class FinishedWork:
     proof: Proof
     steps: int
     proved: tuple[Vector, float]
+    hints: Hints | None
 
 
 def finish(work: FinishedWork, ended: Ended) -> Answer:
@@ -70,6 +71,7 @@ def finish(work: FinishedWork, ended: Ended) -> Answer:
         shortfall=math.nan,
         degenerate=find_degenerate(work.part, x, work.oracle, work.budget),
         steps=work.steps,
+        hints=work.hints,
     )
 
 

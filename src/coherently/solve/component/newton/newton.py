@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.solve.component.answer import Answer, Ended
+from coherently.solve.component.answer import Answer, Ended, Hints
 from coherently.solve.component.newton.feasible import make_engine, require_pins
 from coherently.solve.component.newton.final_answer import FinishedWork, finish
 from coherently.solve.component.newton.incumbent import Incumbent
@@ -116,6 +116,7 @@ class Newton:
         self.bound, self.proof, self.steps, self.is_bounded = 0.0, Proof.NOTHING, 0, True
         self.prices = np.zeros(len(self.pins))
         self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and a lower bound on their sum in any world
+        self.hints: Hints | None = None
 
     def run(self, start: Truth | None = None) -> Answer:
         """Work until nothing is left to gain, or until the budget is spent."""
@@ -141,6 +142,7 @@ class Newton:
             proof=self.proof,
             steps=self.steps,
             proved=self.proved,
+            hints=self.hints,
         )
 
     def _work(self, start: Truth | None) -> None:
@@ -207,7 +209,7 @@ class Newton:
                 return
             mass = _smoothing_mass(objective, blend, most_mass)
             planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
-            gap = self._certify(planes, mass, smooth)
+            gap = self._certify(blend.sides, planes, mass, smooth)
             goal = TUNING.finished * self.best.scale
             if self.gap <= goal:
                 self._polish(blend, planes, mass, smooth)
@@ -238,7 +240,8 @@ class Newton:
         aim = self._minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
         if step_length(objective, blend, aim, 0.0, mass=mass, smooth=smooth) == 1:
             self.best.take(objective, aim, STEADY * objective.total)
-            self._certify(objective.planes(aim.sides, mass), mass, objective.smoothed_value(aim.sides, mass))
+            planes, smooth = objective.planes(aim.sides, mass), objective.smoothed_value(aim.sides, mass)
+            self._certify(aim.sides, planes, mass, smooth)
 
     def _approach(self, blend: Blend) -> None:
         """Steps with worlds from local search, of rising effort; a bound once they gain no more."""
@@ -289,7 +292,8 @@ class Newton:
         except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
             return start
         self.steps = 1
-        self._prove(relaxed.plane, relaxed.least, Proof.CLUSTERS)
+        at = relaxed.sides[: len(self.part)]
+        self._prove(relaxed.plane, relaxed.least, Proof.CLUSTERS, Hints(x=at, forces=relaxed.clusters))
         target = aim_at(self.objective, relaxed, self.best.scale)
         aim, before, left = start, math.inf, math.inf
         while 0.0 < left <= FALLEN * before and not budget.is_over():
@@ -306,10 +310,10 @@ class Newton:
     def _certify_at(self, blend: Blend, most_mass: float, *, surely: bool = True) -> float:
         objective, sides, mass = self.objective, blend.sides, _smoothing_mass(self.objective, blend, most_mass)
         smooth = objective.smoothed_value(sides, mass)
-        return self._certify(objective.planes(sides, mass), mass, smooth, surely=surely)
+        return self._certify(sides, objective.planes(sides, mass), mass, smooth, surely=surely)
 
-    def _certify(self, planes: Planes, mass: float, smooth: float, *, surely: bool = True) -> float:
-        """Bound the terms by planes; returns the gap between the smoothed terms and their own bound.
+    def _certify(self, sides: Vector, planes: Planes, mass: float, smooth: float, *, surely: bool = True) -> float:
+        """Bound the terms by planes at some sides; returns the gap between the smoothed terms and their own bound.
 
         Unless `surely`, nothing is proved if local search shows a world that makes the bound useless: proofs take long.
         """
@@ -322,14 +326,16 @@ class Newton:
             self.engine.include(known[None])
         if self.budget.is_enough(self.best.value - plane.bound(least), self.best.value):
             least, proof = self._least(plane.coefficients, known)
-            self._prove(plane, least, proof)
+            self._prove(plane, least, proof, Hints(x=sides[: len(self.part)], mass=mass, price=self.prices))
         return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
 
-    def _prove(self, plane: PlaneBelow, least: float, proof: Proof) -> None:
+    def _prove(self, plane: PlaneBelow, least: float, proof: Proof, hints: Hints) -> None:
         """Keep a plane below the objective, and that no world's sum of its coefficients is below `least`."""
         self.proved = plane.coefficients, least
         if self.is_bounded and (plane.bound(least) > self.bound or self.proof is Proof.NOTHING):
             self.bound, self.proof = max(self.bound, plane.bound(least)), proof
+            if proof is not Proof.PROGRAM or self.hints is None:  # what a program proves, nobody can write down
+                self.hints = hints
 
     def _least(self, coefficients: Vector, known: Truth | None) -> tuple[float, Proof]:
         """A lower bound on a sum over all worlds; if it is not exact, the best world found joins the engine's."""

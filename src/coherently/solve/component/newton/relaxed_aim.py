@@ -21,6 +21,7 @@ from coherently.solve.relaxed.certificate import least_sum
 from coherently.solve.relaxed.cycles import tighten
 from coherently.solve.relaxed.interior import minimise_relaxed
 from coherently.solve.relaxed.lifted import Bowl
+from coherently.solve.solution import ClusterForces
 from coherently.solve.worlds.oracle import rounding_of
 
 if TYPE_CHECKING:
@@ -49,12 +50,17 @@ WIDE = 64.0
 
 
 class RelaxedAnswer(NamedTuple):
-    """Where clusters lose least: coordinates, probabilities of sides, the plane below, its least sum over clusters."""
+    """Where clusters lose least: coordinates, probabilities of sides, the plane below, its least sum over clusters.
+
+    `forces` prove that sum; `clusters` say between what they act.
+    """
 
     x: Vector
     sides: Vector
     plane: PlaneBelow
     least: float
+    forces: Vector
+    clusters: ClusterForces | None = None
 
     def bound(self) -> float:
         """A lower bound for every coherent answer."""
@@ -104,15 +110,17 @@ class TermsOverGroups:
         inner = minimise_relaxed(self, self.groups, budget, CLOSE)
         sides = self.sides(inner.x)
         plane = tangent(self.objective, sides)
-        return RelaxedAnswer(inner.x, sides, plane, self.least(plane, inner.forces))
+        return RelaxedAnswer(inner.x, sides, plane, self.least(plane, inner.forces), forces=inner.forces)
 
 
 def relax(part: Merged, objective: Objective, budget: Budget) -> RelaxedAnswer:
     """Minimise the objective over clusters, and over more of them where the answer is not coherent on a cycle."""
     answers: list[RelaxedAnswer] = []
 
-    def solve(groups: Groups, _: Merged) -> Vector | None:
-        answers.append(TermsOverGroups(objective, groups).minimise(budget))
+    def solve(groups: Groups, whole: Merged) -> Vector | None:
+        answer = TermsOverGroups(objective, groups).minimise(budget)
+        clusters = ClusterForces(groups=groups, whole=whole, x=answer.x, forces=answer.forces)
+        answers.append(RelaxedAnswer(*answer[:5], clusters=clusters))
         return None if budget.is_over() else answers[-1].x
 
     tighten(part, solve, budget)

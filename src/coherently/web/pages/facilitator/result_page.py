@@ -14,9 +14,11 @@ from coherently.web.operations import aggregation_operations as aggregations
 from coherently.web.operations import answer_operations as answers
 from coherently.web.operations import panel_operations as panels
 from coherently.web.operations import questions
+from coherently.web.operations.judge_drawings import version_distributions
 from coherently.web.operations.privacy import has_private, is_private
 from coherently.web.operations.sheets import ask_feedback
 from coherently.web.operations.version_choices import past_panels
+from coherently.web.pages.drawing_fields import shown_distribution
 from coherently.web.pages.facilitator.panel_accuracy import accuracy_of
 from coherently.web.pages.facilitator.shown_result import shown_result
 from coherently.web.pages.facilitator.titles import name_events
@@ -71,6 +73,7 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
         reasons=contradicted(bench, panel, rows, result.laws) if result else (),
         coherence=(current.summary or {}).get("coherence", "none") if current else "none",
         accuracy=accuracy,
+        distributions=[] if current is None else shown_distributions(visit, panel, current.id),
         outcomes=outcome_rows(asked, events, known, rows),
         outcomes_open=visit.asked("outcomes") == "1",
         answered=answers.is_answered(bench, caller, panel),
@@ -80,6 +83,12 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
         learned=(current.summary or {}).get("learned", "") if current else "",
         recipe=result is not None and result.recipe is not None,
     )
+
+
+def shown_distributions(visit: Visit, panel: str, version: str) -> list[SimpleNamespace]:
+    """What a version says about each number and date."""
+    found = version_distributions(visit.bench, visit.caller, panel, version).distributions
+    return [shown_distribution(each) for each in found]
 
 
 def chosen(versions: Sequence[AggregationView], asked: str) -> AggregationView | None:

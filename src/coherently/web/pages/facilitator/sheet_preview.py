@@ -31,6 +31,7 @@ def preview(visit: Visit) -> Response:
         voices=[],
         earlier=[],
         meant=[],
+        drawn=[],
         feedback=desk.Feedback().as_dict(),
         handed_in=None,
         saved=None,

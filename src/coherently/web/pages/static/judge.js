@@ -5,8 +5,9 @@ import { wire } from "./judge-keys.js";
 import { ask, begin, changed, clock, forget, listen, Refused, saving, send, takeFeedback } from "./judge-saving.js";
 import { answer, put, same, shown, state, take, takeMeant, typed } from "./judge-state.js";
 import { element, icon, say } from "./words.js";
+import { histograms } from "./drawing.js";
 
-const SPOKEN = new Set(["comment", "reply", "mind", "unmind"]); // buttons that send the form as it is
+const SPOKEN = new Set(["comment", "reply", "mind", "unmind", "draw"]); // buttons that send the form as it is
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
@@ -270,6 +271,7 @@ async function start() {
   begin((what, more) => told[what](more ?? {}));
   wire(change, wrong);
   document.addEventListener("click", press);
+  histograms(document);
   document.getElementById("sheet").addEventListener("submit", event => {
     if (!SPOKEN.has(event.submitter?.name)) event.preventDefault();
   });

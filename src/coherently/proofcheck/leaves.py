@@ -1,0 +1,330 @@
+"""Integers below a sum of functions in every possible world: three rules, each valid for every value of its hints.
+
+A sum is a list of functions with integer coefficients, E = sum of c [f]; laws are functions that hold in every possible
+world. A branch of a proof may restrict variables to some of their states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import mul
+from typing import Any, TypeAlias
+
+from .check_errors import ProofRefusedError
+from .truth_functions import StateSpace, TruthFunction
+
+LARGE = 1 << 400
+"""What a broken law costs. It is finite, so that bounds stay bounds: in possible worlds it is never paid."""
+LARGEST_TABLE, LARGEST_CLUSTER = 1 << 22, 1 << 16
+POINT = 12
+"""Binary digits after the point of the points of semidefinite leaves."""
+
+States: TypeAlias = Mapping[int, tuple[int, ...]]
+"""The states that a branch leaves to each variable."""
+Factor: TypeAlias = tuple[tuple[Any, ...], list[int]]
+"""A scope and its values, the last key fastest; a key is a variable, or a set of literals: how many of them hold."""
+
+
+@dataclass
+class WorkLeft:
+    """How many cells of tables may still be computed, so that no file keeps the checker busy for ever."""
+
+    left: int = 1 << 31
+
+    def spend(self, cells: int) -> None:
+        """Use up some of it."""
+        self.left -= cells
+        if self.left < 0:
+            raise ProofRefusedError("the proof needs more work than is allowed (--work)")
+
+
+@dataclass(frozen=True)
+class CostSum:
+    """E = sum of c [f] over `parts`, to be bounded in the worlds where all of `laws` hold."""
+
+    space: StateSpace
+    parts: Mapping[TruthFunction, int]
+    laws: Sequence[TruthFunction]
+
+    def factors(self, states: States) -> list[Factor]:
+        """All functions and laws as factors over the states that are left."""
+        terms = [factor_of(self.space, one, states, held=c) for one, c in self.parts.items()]
+        return terms + [factor_of(self.space, law, states, failed=LARGE) for law in self.laws]
+
+    def states(self) -> dict[int, tuple[int, ...]]:
+        """All states of the variables in it."""
+        scope = {v for one in (*self.parts, *self.laws) for v in one.scope}
+        return {v: tuple(range(self.space.variables[v].size)) for v in sorted(scope)}
+
+
+def factor_of(space: StateSpace, function: TruthFunction, states: States, *, held: int = 0, failed: int = 0) -> Factor:
+    """A function as a factor: one value where it holds, another where it fails."""
+    if function.count is not None:
+        key, counts = frozenset(function.count.literals), function.count.counts
+        return (key,), [held if j in counts else failed for j in range(len(key) + 1)]
+    scope, mask = function.scope, function.mask
+    assert mask is not None
+    places = [0]
+    for v in scope:
+        size = space.variables[v].size
+        places = [place * size + state for place in places for state in states[v]]
+    bits = bin(mask)[:1:-1]  # the lowest bit first; what is not written is 0
+    return scope, [held if place < len(bits) and bits[place] == "1" else failed for place in places]
+
+
+def _size(key: Any, states: States) -> int:
+    return len(states[key]) if isinstance(key, int) else len(key) + 1
+
+
+def eliminate(factors: Iterable[Factor], order: Sequence[int], states: States, work: WorkLeft) -> list[Factor]:
+    """R5: replace all factors with a variable x by one without it, their sum minimised over x, for x in an order.
+
+    A count of the literals S is a variable too. Where x has a literal in S, the count is (the count of S without that
+    literal) + [the literal], so that a count of n literals is taken apart with tables of n cells.
+    """
+    left = _merged(factors)
+    for x in order:
+        touched, others = list[Factor](), list[Factor]()
+        for one in left:
+            (touched if any(_without(key, x) is not key for key in one[0]) else others).append(one)
+        if touched:
+            left = _merged([*others, _minimised(touched, x, states, work)])
+    return left
+
+
+def _merged(factors: Iterable[Factor]) -> list[Factor]:
+    """Factors of the same scope as one."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for scope, values in factors:
+        known = found.get(scope)
+        found[scope] = values if known is None else [a + b for a, b in zip(known, values, strict=True)]
+    return list(found.items())
+
+
+def _without(key: Any, x: int) -> Any:
+    """What is left of a key once x is gone: None of x itself and of a count of x alone."""
+    if isinstance(key, int):
+        return None if key == x else key
+    left = frozenset(one for one in key if one[0] != x)
+    return key if len(left) == len(key) else left or None
+
+
+def _minimised(touched: Sequence[Factor], x: int, states: States, work: WorkLeft) -> Factor:
+    scope = tuple(dict.fromkeys(left for keys, _ in touched for key in keys if (left := _without(key, x)) is not None))
+    cells = 1
+    for key in scope:
+        cells *= _size(key, states)
+    if cells > LARGEST_TABLE:
+        raise ProofRefusedError(f"elimination needs a table of more than {LARGEST_TABLE} states")
+    work.spend(cells * len(states[x]) * len(touched))
+    placed = [(values, *_places(keys, scope, x, states)) for keys, values in touched]
+    least: list[int] | None = None
+    for number, state in enumerate(states[x]):
+        total = [0] * cells
+        for values, places, shift in placed:
+            offset = shift(number, state)
+            total = [t + values[place + offset] for t, place in zip(total, places, strict=True)]
+        least = total if least is None else list(map(min, least, total))
+    return scope, least or [LARGE] * cells
+
+
+def _places(
+    keys: tuple[Any, ...], scope: tuple[Any, ...], x: int, states: States
+) -> tuple[list[int], Callable[[int, int], int]]:
+    """Where the values of a factor are, for each combination of a new scope, and how far x moves them."""
+    stride, steps, moves = 1, dict[Any, int](), list[tuple[int, frozenset[int] | None]]()
+    for key in reversed(keys):
+        left = _without(key, x)
+        if left is not None:
+            steps[left] = steps.get(left, 0) + stride
+        if left is not key:
+            held = None if isinstance(key, int) else next(states for v, states in key if v == x)
+            moves.append((stride, held))
+        stride *= _size(key, states)
+    places = [0]
+    for key in scope:
+        step = steps.get(key, 0)
+        places = [place + step * i for place in places for i in range(_size(key, states))]
+
+    def shift(number: int, state: int) -> int:
+        return sum(step * (number if held is None else state in held) for step, held in moves)
+
+    return places, shift
+
+
+def least_left(factors: Iterable[Factor]) -> int:
+    """The sum of the least values of factors: no more than the least of their sum."""
+    return sum(min(values) if values else LARGE for _, values in factors)
+
+
+def bound_by_elimination(total: CostSum, order: Sequence[int], states: States, work: WorkLeft) -> int:
+    """R5: the least value of E, if the order names all variables; else something below it."""
+    return least_left(eliminate(total.factors(states), order, states, work))
+
+
+@dataclass(frozen=True)
+class ClusterTables:
+    """R6: sets of variables, with the functions and laws that each contains, over all states."""
+
+    scopes: Sequence[tuple[int, ...]]
+    tables: Sequence[Sequence[int]]
+    rest: int
+    containing: Mapping[int, frozenset[int]] = field(default_factory=dict)
+
+
+def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], work: WorkLeft) -> ClusterTables:
+    """Give each function to the first cluster that contains it, each law to all; others by their own minimum."""
+    sizes = {v: one.size for v, one in enumerate(total.space.variables)}
+    near: dict[int, set[int]] = {}
+    for number, scope in enumerate(scopes):
+        if len(set(scope)) < len(scope) or not all(v in sizes for v in scope):
+            raise ProofRefusedError("a cluster names a variable twice, or one that does not exist")
+        if total.space.cells(scope) > LARGEST_CLUSTER:
+            raise ProofRefusedError(f"a cluster has more than {LARGEST_CLUSTER} states")
+        for v in scope:
+            near.setdefault(v, set()).add(number)
+    containing = {v: frozenset(places) for v, places in near.items()}
+    tables = [[0] * total.space.cells(scope) for scope in scopes]
+    full = {v: tuple(range(size)) for v, size in sizes.items()}
+    rest = 0
+    for function, c in total.parts.items():
+        homes = _homes(function.scope, containing)
+        if not homes or function.mask is None:
+            rest += (c if function.constant is True else 0) if function.constant is not None else min(0, c)
+            continue
+        plain = TruthFunction(function.scope, function.mask)
+        _add(tables, min(homes), scopes, factor_of(total.space, plain, full, held=c), sizes=sizes, work=work)
+    for law in total.laws:
+        for home in _homes(law.scope, containing) if law.mask is not None else ():
+            plain = TruthFunction(law.scope, law.mask)
+            _add(tables, home, scopes, factor_of(total.space, plain, full, failed=LARGE), sizes=sizes, work=work)
+    return ClusterTables(scopes, tables, rest, containing)
+
+
+def _homes(scope: Iterable[int], containing: Mapping[int, frozenset[int]]) -> frozenset[int]:
+    """The clusters that contain a scope; none of an empty one."""
+    sets = [containing.get(v, frozenset()) for v in scope]
+    return frozenset.intersection(*sets) if sets else frozenset()
+
+
+def _add(
+    tables: list[list[int]],
+    home: int,
+    scopes: Sequence[tuple[int, ...]],
+    factor: Factor,
+    sizes: Mapping[int, int],
+    work: WorkLeft,
+    sign: int = 1,
+) -> None:
+    scope, values = factor
+    stride, steps = 1, dict[int, int]()
+    for v in reversed(scope):
+        steps[v] = stride
+        stride *= sizes[v]
+    places = [0]
+    for v in scopes[home]:
+        step = steps.get(v, 0)
+        places = [place + step * state for place in places for state in range(sizes[v])]
+    work.spend(len(places))
+    tables[home] = [t + sign * values[place] for t, place in zip(tables[home], places, strict=True)]
+
+
+def bound_by_messages(
+    total: CostSum, clusters: ClusterTables, messages: Sequence[Any], states: States, work: WorkLeft
+) -> int:
+    """R6: a message is added to one cluster and taken from another, so the sum of all stays E, whatever it is.
+
+    E is then at least the sum of the least values of the clusters, over the states that are left.
+    """
+    tables = [list(table) for table in clusters.tables]
+    sizes = {v: one.size for v, one in enumerate(total.space.variables)}
+    for to, come, scope, values in messages:
+        homes = _homes(scope, clusters.containing) if scope else frozenset(range(len(tables)))
+        if to not in homes or come not in homes or len(set(scope)) < len(scope):
+            raise ProofRefusedError("a message is not between two clusters that contain its variables")
+        if len(values) != total.space.cells(scope):
+            raise ProofRefusedError("a message has another number of values than its variables have states")
+        for home, sign in ((to, 1), (come, -1)):
+            _add(tables, home, clusters.scopes, (tuple(scope), values), sizes=sizes, work=work, sign=sign)
+    least = clusters.rest
+    for scope, table in zip(clusters.scopes, tables, strict=True):
+        places = [0]
+        for v in scope:
+            left = states.get(v, tuple(range(sizes[v])))
+            places = [place * sizes[v] + state for place in places for state in left]
+        least += min((table[place] for place in places), default=LARGE)
+    return least
+
+
+@dataclass(frozen=True)
+class SignForm:
+    """R7: 8 E = constant + h.s + s'Ps over signs s of Boolean variables, with P positive semidefinite."""
+
+    variables: Sequence[int]
+    constant: int
+    h: Sequence[int]
+    p: Sequence[Sequence[int]]
+
+
+def semidefinite_form(total: CostSum, told: Mapping[str, Any], work: WorkLeft) -> SignForm:
+    """Write E with functions of one or two Boolean variables as a form in signs, and check that P is semidefinite.
+
+    With s = +-1 the table f of two variables is 1/4 of a sum in 1, s, s' and s s'. A law that is broken costs any
+    price, as it is never broken. As s_i^2 = 1, 8 E = K + sum of Y + h.s + s'(A - diag Y)s for any Y. If
+    4^k (A - diag Y) - C C' is diagonally dominant with a diagonal that is not negative, it is semidefinite
+    (Gershgorin), and so is A - diag Y.
+    """
+    order = told["v"]
+    place = {v: i for i, v in enumerate(order)}
+    n = len(order)
+    parts = [(function, c, 0) for function, c in total.parts.items()]
+    parts += [(total.laws[law], 0, price) for law, price in told["p"]]
+    constant, h, a = 0, [0] * n, [[0] * n for _ in range(n)]
+    for function, c, price in parts:
+        if function.constant is not None:
+            constant += 8 * (c if function.constant else price)
+            continue
+        if function.mask is None or len(function.scope) > 2 or any(v not in place for v in function.scope):
+            raise ProofRefusedError("a semidefinite form needs functions of one or two of its variables")
+        if any(total.space.variables[v].size != 2 for v in function.scope):
+            raise ProofRefusedError("a semidefinite form needs Boolean variables")
+        f = [c if function.mask >> i & 1 else price for i in range(1 << len(function.scope))]
+        at = [place[v] for v in function.scope]
+        if len(at) == 1:
+            constant += 4 * (f[0] + f[1])
+            h[at[0]] += 4 * (f[1] - f[0])
+            continue
+        i, j = at
+        constant += 2 * sum(f)
+        h[i] += 2 * (f[2] + f[3] - f[0] - f[1])
+        h[j] += 2 * (f[1] + f[3] - f[0] - f[2])
+        a[i][j] += f[0] + f[3] - f[1] - f[2]
+        a[j][i] += f[0] + f[3] - f[1] - f[2]
+    for i, y in enumerate(told["y"]):
+        a[i][i] -= y
+    _check_semidefinite(a, told["c"], told["k"], work)
+    return SignForm(order, constant + sum(told["y"]), h, a)
+
+
+def _check_semidefinite(p: list[list[int]], c: Sequence[Sequence[int]], k: int, work: WorkLeft) -> None:
+    work.spend(len(p) * len(p) * max((len(row) for row in c), default=1))
+    for i, row in enumerate(p):
+        rest = [(x << (2 * k)) - sum(map(mul, c[i], c[j])) for j, x in enumerate(row)]
+        if rest[i] < sum(map(abs, rest)) - abs(rest[i]):
+            raise ProofRefusedError("the form of a semidefinite leaf is not shown to be semidefinite")
+
+
+def bound_by_point(form: SignForm, point: Sequence[int], states: States, work: WorkLeft) -> int:
+    """R7: s'Ps >= 2 z'Ps - z'Pz for any point z, and what is linear in s is least at a corner of the signs left.
+
+    The point is in units of 2^-12, so that everything is multiplied by 2^24.
+    """
+    work.spend(len(point) * len(point))
+    slopes = [sum(map(mul, row, point)) for row in form.p]
+    least = (form.constant << (2 * POINT)) - sum(map(mul, slopes, point))
+    for v, h, slope in zip(form.variables, form.h, slopes, strict=True):
+        linear = (h << (2 * POINT)) + (slope << (POINT + 1))
+        left = states.get(v, (0, 1))
+        least += -abs(linear) if len(left) == 2 else linear * (2 * left[0] - 1) if left else LARGE << (2 * POINT + 3)
+    return int(least >> (2 * POINT + 3))

@@ -1,0 +1,213 @@
+"""The problem of a panel: terms (merged forecasts), laws and pins, from its canonical form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+from .check_errors import BadInputError
+from .forecast_files import Canonical, ForecastRow, ReadingOptions, canonical, read_rows, read_text, settle
+from .language import Step, normal, read_declaration, read_event, read_pin, split_statements
+from .leaves import LARGE, WorkLeft, eliminate, factor_of, least_left
+from .loss_planes import Cost, LinearisedCost, LossRule
+from .numbers import decimal
+from .truth_functions import TRUE, StateSpace, TruthFunction
+
+Event = tuple[TruthFunction, TruthFunction]
+"""E & H and H; without a condition, E and TRUE."""
+
+
+@dataclass(frozen=True)
+class PosedTerm:
+    """Forecasts of one event, or of its complement: they lose `cost` at u = P(`joint`), h = P(`condition`).
+
+    A term whose joint event is a constant under its condition has `settled`, its truth. `text` is one of its texts, and
+    `turned` says whether that is the complement of the term's event.
+    """
+
+    joint: TruthFunction
+    condition: TruthFunction
+    cost: Cost
+    settled: bool | None
+    text: str
+    turned: bool
+
+
+@dataclass(frozen=True)
+class PosedPin:
+    """low P(H) <= P(E & H) <= high P(H)."""
+
+    text: str
+    joint: TruthFunction
+    condition: TruthFunction
+    low: Fraction
+    high: Fraction
+
+
+class TermKey(NamedTuple):
+    """What forecasts of one term have in common; `ends` are those of intervals."""
+
+    joint: TruthFunction
+    condition: TruthFunction
+    settled: bool | None
+    ends: tuple[Fraction, Fraction] | None
+
+
+class PosedPanel:
+    """A panel in its canonical form, as functions of variables; `terms` merges its forecasts under a loss."""
+
+    def __init__(self, form: Canonical) -> None:
+        self.form, self.digest = form, form.digest
+        said = split_statements(list(form.laws))
+        declarations = [read_declaration(text) for text in said.declarations]
+        names = {one.name for one in declarations}
+        if len(names) < len(declarations):
+            raise BadInputError("a variable is declared twice")
+        self.programs = {one["event"]: _read(one["event"], plain=form.plain_events) for one in form.forecasts}
+        laws = [read_event(text) for text in said.formulas]
+        if any(condition is not None for _, condition in laws):
+            raise BadInputError("a law is a formula without 'given'")
+        pins = [read_pin(text) for text in said.pins]
+        pinned = [read_event(pin.event) for pin in pins]
+        pairs = [*laws, *pinned, *self.programs.values()]
+        self.space = StateSpace(declarations, [program for pair in pairs for program in pair if program is not None])
+        self.law_texts = said.formulas
+        self.laws = [self.space.function(program) for program, _ in laws]
+        self.pins = [
+            PosedPin(text, *self.event(program), pin.low, pin.high)
+            for text, pin, program in zip(said.pins, pins, pinned, strict=True)
+        ]
+        self.events: dict[str, Event] = {text: self.event(program) for text, program in self.programs.items()}
+
+    def event(self, pair: tuple[list[Step], list[Step] | None]) -> Event:
+        """E & H and H of a program with its condition."""
+        event, condition = pair
+        if condition is None:
+            return self.space.function(event), TRUE
+        given = self.space.function(condition)
+        if given.constant is False:
+            raise BadInputError("the condition after 'given' can never be true")
+        return self.space.function([*event, *condition, ("and",)]), given
+
+    def rest(self, text: str) -> TruthFunction:
+        """~E & H of an event."""
+        event, condition = self.programs[text]
+        if condition is None:
+            return self.space.complement(self.events[text][0])
+        return self.space.function([*event, ("not",), *condition, ("and",)])
+
+    def terms(self, loss: LossRule, work: WorkLeft) -> list[PosedTerm]:
+        """Merge forecasts of equal events, and of complements; intervals of their own; in order of appearance."""
+        sides = {text: self._side(text, work) for text in self.events}
+        points: dict[TermKey, list[tuple[Fraction, Fraction]]] = {}
+        first: dict[TermKey, tuple[str, bool]] = {}
+        for one in self.form.forecasts:
+            weight, text = decimal(one["weight"]), one["event"]
+            if weight <= 0:
+                continue
+            joint, given, settled, turned = sides[text]
+            p, low, high = decimal(one["probability"]), decimal(one.get("lower", "0")), decimal(one.get("upper", "1"))
+            if turned:
+                p, low, high = 1 - p, 1 - high, 1 - low
+            if not 0 <= low <= p <= high <= 1:
+                raise BadInputError(f"{text!r}: a probability lies outside [0, 1], or outside its interval")
+            key = TermKey(joint, given, settled, (low, high) if {"lower", "upper"} & one.keys() else None)
+            points.setdefault(key, []).append((p, weight))
+            first.setdefault(key, (text, turned))
+        return [_term(key, told, loss, *first[key]) for key, told in points.items()]
+
+    def _side(self, text: str, work: WorkLeft) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
+        """The joint event and the condition, turned to the side that stands for both; whether it is settled."""
+        (joint, given), other = self.events[text], self.rest(text)
+        if given is not TRUE and given.constant is None:
+            holds, fails = self.possible(joint, work), self.possible(other, work)
+            if not holds and not fails:
+                raise BadInputError(f"{text!r}: the condition can never be true under the laws")
+            if holds != fails:
+                return TRUE, TRUE, True, not holds
+        elif joint.constant is not None:
+            return TRUE, TRUE, True, joint.constant is False
+        turned = _order(joint) > _order(other)
+        return (other if turned else joint), given, None, turned
+
+    def possible(self, function: TruthFunction, work: WorkLeft) -> bool:
+        """Whether a function holds in a world that obeys the laws connected to it: eliminate their variables."""
+        if function.constant is not None:
+            return function.constant
+        laws, scope, grown = list[TruthFunction](), set(function.scope), True
+        rest = [law for law in self.laws if law.scope]
+        while grown:
+            near = [law for law in rest if scope.intersection(law.scope)]
+            rest = [law for law in rest if not scope.intersection(law.scope)]
+            laws, grown = laws + near, bool(near)
+            scope.update(*(law.scope for law in near))
+        if not laws:
+            return True
+        states = {v: tuple(range(self.space.variables[v].size)) for v in scope}
+        factors = [factor_of(self.space, one, states, failed=LARGE) for one in (function, *laws)]
+        return least_left(eliminate(factors, least_width(factors), states, work)) < LARGE
+
+
+def least_width(factors: list[tuple[tuple[object, ...], list[int]]]) -> list[int]:
+    """An order of elimination: next is always a variable with the fewest neighbours."""
+    near: dict[int, set[int]] = {}
+    for scope, _ in factors:
+        members = {v for key in scope for v in ([key] if isinstance(key, int) else [one[0] for one in key])}  # type: ignore[attr-defined]
+        for v in members:
+            near.setdefault(v, set()).update(members)
+    order = []
+    while near:
+        chosen = min(near, key=lambda v: (len(near[v]), v))
+        around = near.pop(chosen)
+        for v in around - {chosen}:
+            near[v] = (near[v] | around) - {chosen}
+        order.append(chosen)
+    return order
+
+
+def _order(function: TruthFunction) -> tuple[object, ...]:
+    """An order of functions by which one of two complements is chosen."""
+    if function.mask is not None:
+        return 0, function.scope, function.mask
+    assert function.count is not None
+    return 1, function.scope, sorted(function.count.counts)
+
+
+def _term(key: TermKey, told: list[tuple[Fraction, Fraction]], loss: LossRule, text: str, turned: bool) -> PosedTerm:
+    weight = sum((w for _, w in told), Fraction(0))
+    cost: Cost = loss.merged(told) if key.ends is None else loss.interval(*key.ends, weight)
+    if loss.linearised and key.condition.constant is None:
+        mean = Fraction(sum((p * w for p, w in told), Fraction(0)), weight)
+        cost = LinearisedCost(weight, *(key.ends or (mean, mean)))
+    return PosedTerm(key.joint, key.condition, cost, key.settled, text=text, turned=turned)
+
+
+def _read(text: str, *, plain: bool) -> tuple[list[Step], list[Step] | None]:
+    return ([("variable", normal(text))], None) if plain else read_event(text)
+
+
+def read_panel(path: Path, laws: Path | None, options: ReadingOptions) -> PosedPanel:
+    """The panel of a file and its laws; a file in the canonical form has its laws with it."""
+    read = read_rows(path, options)
+    if isinstance(read, Canonical):
+        if laws is not None or options != ReadingOptions():
+            raise BadInputError("a panel in the canonical form has its laws and options in it already")
+        return PosedPanel(read)
+    statements = [] if laws is None else read_text(laws).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    first = PosedPanel(_as_written(read, statements, plain=options.plain_events))
+    keys = {text: (joint.key, given.key) for text, (joint, given) in first.events.items()}
+    rows = settle(read, options.repeats, lambda text: keys[normal(text)])
+    if not rows:
+        raise BadInputError(f"{path.name} has no forecast")
+    plain = all(first.programs[normal(row.event)] == _read(row.event, plain=True) for row in rows)
+    form = canonical(rows, statements, plain_events=plain)
+    return PosedPanel(form)
+
+
+def _as_written(rows: list[ForecastRow], statements: list[str], *, plain: bool) -> Canonical:
+    """All texts of a table, to see which of them are the same event."""
+    texts = dict.fromkeys(normal(row.event) for row in rows)
+    form = canonical([], statements, plain_events=plain)
+    return Canonical(plain, form.laws, tuple({"event": text} for text in texts), form.digest)

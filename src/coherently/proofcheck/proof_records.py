@@ -1,0 +1,330 @@
+"""The proof file, and the bound that each of its records proves.
+
+JSON lines, UTF-8, gzipped or not; numbers are whole numbers only:
+
+    {"format":"coherently-proof","version":1,"sha256":"..."}
+    {"terms":[..],"ratios":[..],"bits":b,"laws":[..],"pins":[[id,price],..],"nodes":n}     one record per component,
+    n lines, one for each node of its tree, a parent before its children, the first child with all below it first
+    {"end":number of records}
+
+Terms, laws and pins are numbered by appearance in the canonical form, variables by appearance in its formulas, laws
+before forecasts. A ratio is in units of 2^-60 (of a linearised conditional it is the slope a, in units of 2^-b), a
+price in units of 2^-b. A node is
+
+    {"v":x,"c":[[states],..]}         split on x; one child per list of states
+    {"e":[x,..]}                      leaf: eliminate in this order (R5)
+    {"k":[[x,..],..],"m":[[a,b,[x,..],[..]],..]}    leaf: clusters, and messages from b to a (R6)
+    {"s":[..]}                        leaf: a point of the semidefinite form above, in units of 2^-12 (R7)
+
+A node that splits may have "k", the clusters of leaves below that have only "m", and "q", the form of leaves below.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from .check_errors import ProofRefusedError
+from .leaves import (
+    LARGE,
+    ClusterTables,
+    CostSum,
+    SignForm,
+    States,
+    WorkLeft,
+    bound_by_elimination,
+    bound_by_messages,
+    bound_by_point,
+    cluster_tables,
+    semidefinite_form,
+)
+from .loss_planes import LinearisedCost
+from .numbers import rounded_down
+from .posed_panel import PosedPanel, PosedTerm
+from .truth_functions import TruthFunction
+
+FORM = {"format": "coherently-proof", "version": 1}
+RATIO = 60
+"""Binary digits after the point of ratios."""
+LONGEST_LINE, LONGEST_FILE, MOST_BITS, DEEPEST, LONGEST_INTEGER = 1 << 24, 1 << 31, 200, 2_000, 1_234
+KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
+
+
+@dataclass
+class ProvedBound:
+    """What is proved: no mixture loses less than `value`; `leaves` counts records by the kind of their leaves."""
+
+    value: Fraction = Fraction(0)
+    leaves: dict[str, int] = field(default_factory=dict)
+    unused: list[int] = field(default_factory=list)
+    records: int = 0
+
+
+class ProofLines:
+    """The lines of a proof, one at a time, with the number of the last one."""
+
+    def __init__(self, source: Path | bytes, longest_file: int = LONGEST_FILE) -> None:
+        self.number, self.left, self.source = 0, longest_file, source
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        source = self.source
+        try:
+            with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as packed:
+                begins = packed.read(2)
+                packed.seek(0)
+                file: Any = gzip.GzipFile(fileobj=packed) if begins == b"\x1f\x8b" else packed
+                while line := file.readline(LONGEST_LINE + 1):
+                    self.number += 1
+                    yield self._read(line)
+        except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
+            raise ProofRefusedError(f"the proof file cannot be read: {error}", self.number) from None
+
+    def _read(self, line: bytes) -> dict[str, Any]:
+        self.left -= len(line)
+        if len(line) > LONGEST_LINE or self.left < 0:
+            raise ProofRefusedError("the proof file is longer than allowed, or a line of it is", self.number)
+        try:
+            found = json.loads(line, parse_int=_integer, parse_float=_no_number, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:
+            raise ProofRefusedError(f"this line is not as it should be: {error}", self.number) from None
+        if not isinstance(found, dict):
+            raise ProofRefusedError("a line of a proof is an object", self.number)
+        return found
+
+
+def _integer(text: str) -> int:
+    if len(text) > LONGEST_INTEGER:
+        raise ValueError("an integer has more than 4,096 bits")
+    return int(text)
+
+
+def _no_number(text: str) -> int:
+    raise ValueError(f"{text[:40]} is not a whole number")
+
+
+def integers(found: Any, length: int | None = None) -> list[int]:
+    """A list of integers, and nothing else."""
+    if not isinstance(found, list) or any(type(one) is not int for one in found):
+        raise ProofRefusedError("a list of whole numbers is missing")
+    if length is not None and len(found) != length:
+        raise ProofRefusedError(f"a list has {len(found)} numbers instead of {length}")
+    return found
+
+
+def numbered(found: Any, below: int) -> list[int]:
+    """A list of different numbers from 0 on."""
+    ids = integers(found)
+    if len(set(ids)) < len(ids) or any(not 0 <= one < below for one in ids):
+        raise ProofRefusedError("a list of numbers repeats one, or names one that does not exist")
+    return ids
+
+
+def integer(found: Any, least: int, most: int) -> int:
+    """One integer in a range."""
+    if type(found) is not int or not least <= found <= most:
+        raise ProofRefusedError(f"a whole number from {least} to {most} is missing")
+    return found
+
+
+class Checker:
+    """Reads records, and adds up what they prove; each term may be used once."""
+
+    def __init__(self, panel: PosedPanel, terms: Sequence[PosedTerm], work: WorkLeft) -> None:
+        self.panel, self.terms, self.work = panel, terms, work
+        self.used: set[int] = set()
+
+    def bound(self, lines: ProofLines) -> ProvedBound:
+        """The bound of the whole file.
+
+        Losses are never negative, so that leaving out a term or a law only lowers a bound: records need not be shown to
+        be independent or complete, as long as no term is used twice.
+        """
+        found = ProvedBound()
+        try:
+            self._read(iter(lines), found)
+        except ProofRefusedError as error:
+            raise ProofRefusedError(str(error), error.line or lines.number) from None
+        found.unused = [i for i, term in enumerate(self.terms) if term.settled is None and i not in self.used]
+        return found
+
+    def _read(self, lines: Iterator[dict[str, Any]], found: ProvedBound) -> None:
+        if next(lines, {}) != FORM | {"sha256": self.panel.digest}:
+            raise ProofRefusedError("the proof is not of this format and version, or about another panel or other laws")
+        for record in lines:
+            if record.keys() == {"end"}:
+                integer(record["end"], found.records, found.records)
+                if next(lines, None) is not None:
+                    raise ProofRefusedError("there is more after the end")
+                return
+            bound, kinds = self._record(record, lines)
+            found.value += max(Fraction(0), bound)
+            found.records += 1
+            for kind in kinds:
+                found.leaves[kind] = found.leaves.get(kind, 0) + 1
+        raise ProofRefusedError("the end is missing")
+
+    def _record(self, record: dict[str, Any], lines: Iterator[dict[str, Any]]) -> tuple[Fraction, list[str]]:
+        if record.keys() != {"terms", "ratios", "bits", "laws", "pins", "nodes"}:
+            raise ProofRefusedError("a record has terms, ratios, bits, laws, pins and nodes")
+        bits = integer(record["bits"], 0, MOST_BITS)
+        ids = numbered(record["terms"], len(self.terms))
+        if self.used.intersection(ids) or any(self.terms[i].settled is not None for i in ids):
+            raise ProofRefusedError("a term is used twice, or is settled by logic and counts already")
+        self.used.update(ids)
+        total = PlaneSum(bits)
+        for i, ratio in zip(ids, integers(record["ratios"], len(ids)), strict=True):
+            total.add_term(self.terms[i], ratio)
+        pins = record["pins"]
+        if not isinstance(pins, list):
+            raise ProofRefusedError("a list of pins is missing")
+        for one in pins:
+            pin, price = integers(one, 2)
+            total.add_pin(self.panel, integer(pin, 0, len(self.panel.pins) - 1), price)
+        laws = numbered(record["laws"], len(self.panel.laws))
+        whole = CostSum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
+        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work)
+        least = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
+        return total.constant + Fraction(least, 1 << bits), tree.kinds()
+
+
+class PlaneSum:
+    """R1 and R2: the planes of terms and pins as one integer function of worlds, E / 2^bits + constant."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits, self.parts, self.constant = bits, dict[TruthFunction, int](), Fraction(0)
+
+    def _add(self, function: TruthFunction, number: Fraction) -> None:
+        """Add a number, rounded down, times [function]; what is constant is hardly rounded."""
+        if function.constant is not None:
+            self.constant += rounded_down(number) if function.constant else 0
+        else:
+            self.parts[function] = self.parts.get(function, 0) + (number.numerator << self.bits) // number.denominator
+
+    def add_term(self, term: PosedTerm, hint: int) -> None:
+        """R1, at a ratio or a slope."""
+        if isinstance(term.cost, LinearisedCost):
+            a, c, constant = term.cost.plane(Fraction(hint, 1 << self.bits))
+            self.constant += rounded_down(constant)
+        else:
+            a, c = term.cost.plane(Fraction(integer(hint, 0, 1 << RATIO), 1 << RATIO))
+        self._add(term.joint, a)
+        self._add(term.condition, c)
+
+    def add_pin(self, panel: PosedPanel, number: int, price: int) -> None:
+        """R2: answers that keep a pin lose at least what they lose minus y (u - e h), with y of the pin's sign."""
+        pin = panel.pins[number]
+        end = pin.low if price > 0 else pin.high
+        y = Fraction(price, 1 << self.bits)
+        self._add(pin.joint, -y)
+        self._add(pin.condition, y * end)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """What a node inherits: the states left, clusters and a form."""
+
+    states: States
+    depth: int
+    clusters: ClusterTables | None = None
+    form: SignForm | None = None
+
+
+class ProofTree:
+    """R3 and R4: the least value of E over worlds is the least over branches that cover all of them."""
+
+    def __init__(self, total: CostSum, laws: dict[int, int], work: WorkLeft) -> None:
+        self.total, self.laws, self.work, self.seen = total, laws, work, set[str]()
+
+    def kinds(self) -> list[str]:
+        """The kinds of its leaves."""
+        return sorted(KINDS[kind] for kind in self.seen)
+
+    def least(self, nodes: int, lines: Iterator[dict[str, Any]]) -> int:
+        """Read nodes in preorder; the number below E that they prove."""
+        waiting, found = [Branch(self.total.states(), 0)], list[int]()
+        for _ in range(nodes):
+            if not waiting:
+                raise ProofRefusedError("a tree has nodes that belong to no branch")
+            node = next(lines, None)
+            if node is None:
+                raise ProofRefusedError("the proof ends within a tree")
+            branch = self._inherit(waiting.pop(), node)
+            if "v" in node:
+                waiting += reversed(self._split(node, branch))
+            else:
+                found.append(self._leaf(node, branch))
+        if waiting:
+            raise ProofRefusedError("a tree has branches without a leaf")
+        return min(found)
+
+    def _inherit(self, branch: Branch, node: dict[str, Any]) -> Branch:
+        clusters, form = branch.clusters, branch.form
+        if "k" in node:
+            if not isinstance(node["k"], list):
+                raise ProofRefusedError("a list of clusters is missing")
+            clusters = cluster_tables(self.total, [tuple(integers(one)) for one in node["k"]], self.work)
+        if "q" in node:
+            form = semidefinite_form(self.total, self._form(node["q"]), self.work)
+        return Branch(branch.states, branch.depth, clusters, form)
+
+    def _form(self, told: Any) -> dict[str, Any]:
+        if not isinstance(told, dict) or told.keys() != {"v", "y", "c", "k", "p"} or not isinstance(told["c"], list):
+            raise ProofRefusedError("a semidefinite form has v, y, c, k and p")
+        order = numbered(told["v"], len(self.total.space.variables))
+        rows = [integers(row) for row in told["c"]]
+        prices = [integers(one, 2) for one in told["p"]] if isinstance(told["p"], list) else [[-1, 0]]
+        if len(rows) != len(order) or any(law not in self.laws for law, _ in prices):
+            raise ProofRefusedError("a semidefinite form has a row of c for each variable, and prices of laws")
+        y, k = integers(told["y"], len(order)), integer(told["k"], 0, 100)
+        return {"v": order, "y": y, "c": rows, "k": k, "p": [(self.laws[law], price) for law, price in prices]}
+
+    def _split(self, node: dict[str, Any], branch: Branch) -> list[Branch]:
+        """R4: the children's states must cover those that are left to the variable."""
+        x = integer(node["v"], 0, len(self.total.space.variables) - 1)
+        if not node.keys() <= {"v", "c", "k", "q"} or not isinstance(node.get("c"), list) or branch.depth >= DEEPEST:
+            raise ProofRefusedError("a split has v and c, and is not too deep")
+        left = branch.states.get(x, tuple(range(self.total.space.variables[x].size)))
+        several = [integers(states) for states in node["c"]]
+        if not set(left) <= {state for states in several for state in states}:
+            raise ProofRefusedError("the branches of a split do not cover all states of its variable")
+        return [
+            Branch(
+                {**branch.states, x: tuple(s for s in left if s in states)},
+                branch.depth + 1,
+                branch.clusters,
+                branch.form,
+            )
+            for states in map(frozenset, several)
+        ]
+
+    def _leaf(self, node: dict[str, Any], branch: Branch) -> int:
+        kind = next((kind for kind in KINDS if kind in node), "")
+        if not kind or not node.keys() <= {kind, "k", "q"}:
+            raise ProofRefusedError("a node is a split, or a leaf of one of three kinds")
+        self.seen.add(kind)
+        if any(not states for states in branch.states.values()):
+            return LARGE
+        if kind == "e":
+            return bound_by_elimination(self.total, integers(node["e"]), branch.states, self.work)
+        if kind == "s":
+            if branch.form is None:
+                raise ProofRefusedError("a point without a semidefinite form")
+            point = integers(node["s"], len(branch.form.variables))
+            return bound_by_point(branch.form, point, branch.states, self.work)
+        if branch.clusters is None or not isinstance(node["m"], list):
+            raise ProofRefusedError("messages without clusters")
+        return bound_by_messages(
+            self.total, branch.clusters, [_message(one) for one in node["m"]], branch.states, self.work
+        )
+
+
+def _message(found: Any) -> tuple[int, int, list[int], list[int]]:
+    if not isinstance(found, list) or len(found) != 4 or type(found[0]) is not int or type(found[1]) is not int:
+        raise ProofRefusedError("a message has two clusters, variables and values")
+    return found[0], found[1], integers(found[2]), integers(found[3])

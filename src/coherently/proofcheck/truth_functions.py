@@ -1,0 +1,298 @@
+"""Variables with finite domains, and Boolean functions of them: tables of truth, or counts of many literals.
+
+A variable is Boolean (state 1 is true), or declared; then its states are classes of values that no text distinguishes.
+A table is an integer: bit i tells the truth at the i-th combination of states, the last variable of the scope fastest.
+Logic on tables is then logic on integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import ge, gt, le, lt
+from typing import TypeAlias
+
+from .check_errors import BadInputError
+from .language import Declaration, Step
+
+LARGEST_TABLE = 1 << 22
+LARGEST_KEY = 1 << 16
+"""Counts up to this size are also tables, so that they equal formulas that mean the same."""
+FEW = 5
+"""Maximum number of literals of a count that is eliminated as a table."""
+FIRST_DAY, LAST_DAY = 1, 3652059
+
+Literal: TypeAlias = tuple[int, frozenset[int]]
+"""A variable, and the states in which the literal holds."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many of some literals hold: one of `counts`. Each literal is of another variable."""
+
+    literals: tuple[Literal, ...]
+    counts: frozenset[int]
+
+
+@dataclass(frozen=True)
+class TruthFunction:
+    """A Boolean function of the variables `scope`, ascending: a table `mask`, or a count, or both."""
+
+    scope: tuple[int, ...]
+    mask: int | None
+    count: Count | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TruthFunction) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What equal functions have in common, however they were written."""
+        return (self.scope, self.mask) if self.mask is not None else (self.scope, self.count)
+
+    @property
+    def constant(self) -> bool | None:
+        """The truth of a function without variables; None for any other."""
+        return None if self.scope else bool(self.mask)
+
+
+TRUE, FALSE = TruthFunction((), 1), TruthFunction((), 0)
+
+
+class Variable:
+    """A variable: its name, and for a declared one which states its comparisons hold in."""
+
+    def __init__(self, name: str, declaration: Declaration | None = None) -> None:
+        self.name, self.declaration = name, declaration
+        self.size, self.truths = 2, dict[tuple[str, tuple[str, ...]], frozenset[int]]()
+        self.samples, self.state_of = list[Fraction | str](), list[int]()
+
+    def close(self, comparisons: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+        """Make the states: samples of all values that may differ, those alike in every comparison as one state."""
+        assert self.declaration is not None
+        wanted = list(comparisons)
+        self.samples = self._samples(wanted)
+        alike: list[list[int]] = [[] for _ in self.samples]
+        holds = []
+        for number, comparison in enumerate(wanted):
+            holds.append(self._held(*comparison))
+            for place in holds[-1]:
+                alike[place].append(number)
+        states: dict[tuple[int, ...], int] = {}
+        self.state_of = [states.setdefault(tuple(one), len(states)) for one in alike]
+        self.size = len(states)
+        for comparison, places in zip(wanted, holds, strict=True):
+            self.truths[comparison] = frozenset(self.state_of[place] for place in places)
+
+    def states_where(self, relation: str, values: tuple[str, ...]) -> frozenset[int]:
+        """The states in which a comparison holds, also one that no formula has."""
+        return frozenset(self.state_of[place] for place in self._held(relation, values))
+
+    def _samples(self, wanted: list[tuple[str, tuple[str, ...]]]) -> list[Fraction | str]:
+        """All named values; of a quantity, each number that is mentioned, and one between each two, below and above."""
+        declared = self.declaration
+        assert declared is not None
+        if declared.kind == "named":
+            return list(declared.values)
+        named = sorted({declared.quantity(text) for _, values in wanted for text in values})
+        found: list[Fraction | str] = []
+        before: Fraction | None = None
+        for at in named:
+            between = at - 1 if before is None else Fraction(before + at, 2)
+            if declared.kind == "date":  # whole days, from 0001-01-01 to 9999-12-31
+                between = at - 1 if before is None else before + 1
+            if declared.kind == "number" or FIRST_DAY <= between < at:
+                found.append(between)
+            found.append(at)
+            before = at
+        last = Fraction(FIRST_DAY) if before is None else before + 1
+        return found if declared.kind == "date" and last > LAST_DAY else [*found, last]
+
+    def _held(self, relation: str, values: tuple[str, ...]) -> list[int]:
+        """The samples for which a comparison holds."""
+        declared = self.declaration
+        assert declared is not None
+        if declared.kind == "named":
+            if not set(values) <= set(declared.values) or relation not in ("=", "!=", "in"):
+                raise BadInputError(f"{self.name} has named values; it cannot be compared by {relation} {values}")
+            wanted: set[Fraction | str] = set(values)
+        else:
+            wanted = {declared.quantity(text) for text in values}
+        if relation in ("=", "in", "!="):
+            return [i for i, sample in enumerate(self.samples) if (sample in wanted) != (relation == "!=")]
+        compare = {"<": lt, "<=": le, ">": gt, ">=": ge}[relation]
+        at = declared.quantity(values[0])
+        return [i for i, sample in enumerate(self.samples) if compare(sample, at)]
+
+    def state_with(self, comparisons: Iterable[tuple[str, tuple[str, ...], bool]]) -> int | None:
+        """A state in which some comparisons are true and others false; None if there is no such value."""
+        left = set(range(len(self.samples)))
+        for relation, values, truth in comparisons:
+            holds = self._held(relation, values)
+            left = left.intersection(holds) if truth else left.difference(holds)
+        return self.state_of[min(left)] if left else None
+
+
+class StateSpace:
+    """The variables, in the order in which texts mention them, and functions made of programs."""
+
+    def __init__(self, declarations: Sequence[Declaration], programs: Sequence[Sequence[Step]]) -> None:
+        self.declared = {one.name: one for one in declarations}
+        self.variables, self.number = list[Variable](), dict[str, int]()
+        compared: dict[str, dict[tuple[str, tuple[str, ...]], None]] = {}
+        for program in programs:
+            for step in program:
+                if step[0] == "variable":
+                    self._mention(str(step[1]), compared=False)
+                elif step[0] == "comparison":
+                    self._mention(str(step[1]), compared=True)
+                    compared.setdefault(str(step[1]), {})[step[2], step[3]] = None  # type: ignore[index]
+        for name, comparisons in compared.items():
+            self.variables[self.number[name]].close(comparisons)
+
+    def _mention(self, name: str, *, compared: bool) -> None:
+        if compared != (name in self.declared):
+            is_it = "is compared with a value but not declared" if compared else "is declared, so it must be compared"
+            raise BadInputError(f"{name} {is_it}")
+        if name not in self.number:
+            self.number[name] = len(self.variables)
+            self.variables.append(Variable(name, self.declared.get(name)))
+
+    def literal(self, step: Step) -> Literal:
+        """What a step about one variable says."""
+        variable = self.number[str(step[1])]
+        if step[0] == "variable":
+            return variable, frozenset((1,))
+        return variable, self.variables[variable].truths[step[2], step[3]]  # type: ignore[index]
+
+    def function(self, program: Sequence[Step]) -> TruthFunction:
+        """The function of a program, of those variables alone that matter to it."""
+        counted = self._count(program)
+        scope = sorted({self.number[str(step[1])] for step in program if step[0] in ("variable", "comparison")})
+        if counted is not None and self.cells(scope) > LARGEST_KEY:
+            return TruthFunction(tuple(scope), None, counted)
+        if self.cells(scope) > LARGEST_TABLE:
+            raise BadInputError("an event has too many variables for a table, and is not a count of variables")
+        mask = self._mask(program, scope)
+        needed = [v for i, v in enumerate(scope) if not self._is_idle(mask, scope, i)]
+        if len(needed) < len(scope):
+            mask = self._mask(program, needed)
+        keep = counted if counted is not None and len(needed) == len(counted.literals) > FEW else None
+        return TruthFunction(tuple(needed), mask, keep)
+
+    def cells(self, scope: Iterable[int]) -> int:
+        """The number of combinations of states."""
+        cells = 1
+        for variable in scope:
+            cells *= self.variables[variable].size
+        return cells
+
+    def complement(self, function: TruthFunction) -> TruthFunction:
+        """The function that is true where this one is false."""
+        mask = None if function.mask is None else function.mask ^ ((1 << self.cells(function.scope)) - 1)
+        one = function.count
+        counts = one and Count(one.literals, frozenset(range(len(one.literals) + 1)) - one.counts)
+        return TruthFunction(function.scope, mask, counts)
+
+    def _count(self, program: Sequence[Step]) -> Count | None:
+        """The count that a program is, if it is a single count of literals, each of another variable."""
+        steps, negated = list(program), False
+        while steps and steps[-1] == ("not",):
+            steps.pop()
+            negated = not negated
+        if not steps or steps[-1][0] != "count":
+            return None
+        _, word, k, n = steps.pop()
+        literals: list[Literal] = []
+        for step in steps:
+            if step == ("not",) and literals:
+                literals[-1] = (literals[-1][0], self._others(literals[-1]))
+            elif step[0] in ("variable", "comparison"):
+                literals.append(self.literal(step))
+            else:
+                return None
+        if len({variable for variable, _ in literals}) < len(literals) or len(literals) != n:
+            return None
+        held = frozenset(j for j in range(len(literals) + 1) if counted(str(word), int(str(k)), j) != negated)
+        literals.sort(key=lambda one: one[0])
+        first = literals[0]
+        if sorted(first[1]) < sorted(self._others(first)):  # one of two ways to write the same count
+            literals = [(one[0], self._others(one)) for one in literals]
+            held = frozenset(len(literals) - j for j in held)
+        return Count(tuple(literals), held)
+
+    def _others(self, literal: Literal) -> frozenset[int]:
+        return frozenset(range(self.variables[literal[0]].size)) - literal[1]
+
+    def _mask(self, program: Sequence[Step], scope: Sequence[int]) -> int:
+        """The table of a program over a scope; a variable outside it is in state 0."""
+        cells = self.cells(scope)
+        full, stack, known = (1 << cells) - 1, list[int](), dict[Literal, int]()
+        for step in program:
+            kind = step[0]
+            if kind == "constant":
+                stack.append(full if step[1] else 0)
+            elif kind in ("variable", "comparison"):
+                literal = self.literal(step)
+                if literal not in known:
+                    known[literal] = self._literal_mask(literal, scope, cells)
+                stack.append(known[literal])
+            elif kind == "not":
+                stack[-1] ^= full
+            elif kind == "count":
+                _, word, k, n = step
+                taken = [stack.pop() for _ in range(int(str(n)))]
+                stack.append(count_mask(taken, str(word), int(str(k)), full))
+            else:
+                second, first = stack.pop(), stack.pop()
+                stack.append(joined(str(kind), first, second, full))
+        return stack.pop()
+
+    def _literal_mask(self, literal: Literal, scope: Sequence[int], cells: int) -> int:
+        variable, states = literal
+        if variable not in scope:
+            return (1 << cells) - 1 if 0 in states else 0
+        stride = self.cells(scope[scope.index(variable) + 1 :])
+        block = sum(((1 << stride) - 1) << (stride * state) for state in states)
+        period = stride * self.variables[variable].size
+        return block * (((1 << cells) - 1) // ((1 << period) - 1))
+
+    def _is_idle(self, mask: int, scope: Sequence[int], place: int) -> bool:
+        """Whether a table is the same in every state of one of its variables."""
+        stride = self.cells(scope[place + 1 :])
+        low = self._literal_mask((scope[place], frozenset((0,))), scope, self.cells(scope))
+        size = self.variables[scope[place]].size
+        return all((mask >> (stride * state)) & low == mask & low for state in range(1, size))
+
+
+def counted(word: str, k: int, n: int) -> bool:
+    """Whether n true arguments are exactly, at least or at most k."""
+    return n == k if word == "exactly" else n >= k if word == "at_least" else n <= k
+
+
+def count_mask(masks: list[int], word: str, k: int, full: int) -> int:
+    """Where the number of masks that hold is as said: `exact[j]` has the places where j of them do."""
+    exact = [full]
+    for mask in masks:
+        moved = [0, *(one & mask for one in exact)]
+        exact = [(stay & ~mask) | move for stay, move in zip([*exact, 0], moved, strict=True)]
+    found = 0
+    for j, places in enumerate(exact):
+        if counted(word, k, j):
+            found |= places
+    return found
+
+
+def joined(word: str, first: int, second: int, full: int) -> int:
+    """A binary operator on tables."""
+    if word == "and":
+        return first & second
+    if word == "or":
+        return first | second
+    if word == "xor":
+        return first ^ second
+    return (first ^ full) | second if word == "implies" else (first ^ second) ^ full

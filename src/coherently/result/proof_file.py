@@ -1,0 +1,367 @@
+"""Writing the proof of a result: hints for the checker, `coherently.proofcheck`, which trusts none of them.
+
+The panel is read by the checker's own reader, from its canonical form, because the file names terms, laws, pins and
+variables by its numbers. Terms, laws and pins that share variables are one record. A component with small tables is
+eliminated (R5); one whose bound was proved over clusters has the forces of that proof as messages (R6).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from coherently.errors import MethodError
+from coherently.panel.canonical import canonical_text
+from coherently.proofcheck.claimed_mixture import WorldMixture
+from coherently.proofcheck.forecast_files import canonical_lines
+from coherently.proofcheck.language import normal, read_event
+from coherently.proofcheck.leaves import WorkLeft
+from coherently.proofcheck.loss_planes import IntervalCost, LinearisedCost, LossRule
+from coherently.proofcheck.posed_panel import PosedPanel
+from coherently.proofcheck.proof_records import FORM, RATIO
+from coherently.solve import Global
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from coherently.proofcheck.posed_panel import PosedTerm
+    from coherently.proofcheck.truth_functions import Literal, TruthFunction
+    from coherently.result.result import Result
+    from coherently.solve.solution import BoundHints, ClusterForces
+
+FIRST_BITS = 36
+"""Binary digits of coefficients for one term; each doubling of the terms has one more."""
+LARGEST_STEP, MOST_WORK = 2**18, 2**23
+"""Maximum number of cells of one table, and of all tables, of a component that is eliminated."""
+QUICK_WORK = 2**16
+"""The same of a component whose bound was proved over clusters, which are quicker to check."""
+LARGEST_CLUSTER = 2**14
+"""Maximum number of states of a cluster that is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedTerms:
+    """Terms, laws and pins that share variables, by their numbers in the checker's panel."""
+
+    terms: list[int] = field(default_factory=list)
+    laws: list[int] = field(default_factory=list)
+    pins: list[int] = field(default_factory=list)
+
+
+class TouchingPoints(Protocol):
+    """Where planes touch the losses."""
+
+    def at(self, term: PosedTerm) -> tuple[float | Fraction, float | Fraction, float | Fraction]:
+        """P(E & H), P(H), and the ratio of the two, for the side of the term."""
+
+    def price(self, text: str) -> float:
+        """The price of a pin."""
+
+    def is_other_side(self, term: PosedTerm) -> bool:
+        """Whether the solver has ~E & H where the checker has E & H."""
+
+
+def write_proof(result: Result) -> bytes:
+    """The proof of a result as the bytes of a file."""
+    told = result.as_dict()
+    if told["worlds"] is None or told["tolerance"] is None or not isinstance(result.solution, Global):
+        raise MethodError(
+            f"the method {result.method.name} claims no optimum over possible worlds, so there is nothing to prove: "
+            "choose exact, or auto for a panel of at most 20,000 events"
+        )
+    if told["loss"] not in ("brier", "log", "spherical"):
+        raise MethodError("a loss of your own cannot be proved: the checker would have to trust its code")
+    if result.panel_sha256 is None or result.claimed is not None:
+        raise MethodError("a proof needs the forecasts themselves: aggregate the panel again, with proof=True")
+    panel = PosedPanel(canonical_lines(canonical_text(result.panel).decode("utf-8", "surrogatepass")))
+    clip = Fraction(0) if told["clip"] is None else Fraction(repr(told["clip"]))
+    terms = panel.terms(LossRule(told["loss"], clip, told["conditionals"] == "linearised"), WorkLeft())
+    hints = result.solution.hints
+    points = AnswerPoints(WorldMixture(panel.space, told["worlds"])) if hints is None else HintedPoints(result, hints)
+    lines: list[dict[str, Any]] = [FORM | {"sha256": panel.digest}]
+    parts = [part for part in connected(panel, terms) if part.terms]
+    forces = {} if hints is None else _forces(result, panel, hints)
+    for part in parts:
+        lines += _record(panel, terms, part, points, forces=forces)
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in [*lines, {"end": len(parts)}])
+    return gzip.compress(text.encode(), mtime=0)
+
+
+class AnswerPoints:
+    """Planes touch at the answer itself."""
+
+    def __init__(self, mixture: WorldMixture) -> None:
+        self.mixture = mixture
+
+    def at(self, term: PosedTerm) -> tuple[Fraction, Fraction, Fraction]:
+        """P(E & H), P(H), and the ratio of the two; one half if the condition is impossible."""
+        u, h = self.mixture.probability(term.joint), self.mixture.probability(term.condition)
+        return u, h, u / h if h else Fraction(1, 2)
+
+    def price(self, text: str) -> float:  # noqa: ARG002
+        """No prices are known."""
+        return 0.0
+
+    def is_other_side(self, term: PosedTerm) -> bool:  # noqa: ARG002
+        """Without forces it does not matter."""
+        return False
+
+
+class HintedPoints:
+    """Planes touch where the last bound of each component was proved."""
+
+    def __init__(self, result: Result, hints: BoundHints) -> None:
+        self.problem, self.hints = result.problem, hints
+        self.unit = {normal(text): i for i, text in enumerate(result.panel.written.text)}
+        given = self.problem.merged.terms.conditionals
+        self.mean = given.mean
+        self.joint, self.condition = (side.probability(hints.x) for side in (given.joint, given.condition))
+        self.mass = np.append(hints.mass, 0.0)[given.joint.coordinate]
+        texts = result.panel.laws.pins.text
+        self.prices = {texts[pin]: price * hints.unit for pin, price in hints.price.items()}
+
+    def at(self, term: PosedTerm) -> tuple[float, float, float]:
+        """P(E & H), P(H), and their ratio, smoothed by the mass as the bound was (see `Objective`)."""
+        unit = self.unit[term.text]
+        i, turned = int(self.problem.coordinate[unit]), bool(self.problem.complemented[unit]) != term.turned
+        if not self.problem.conditional[unit]:
+            x = float(self.hints.x[i])
+            x = 1.0 - x if turned else x
+            return x, 1.0, x
+        u, h, mass = float(self.joint[i]), float(self.condition[i]), float(self.mass[i])
+        u = h - u if turned else u
+        middle = 1.0 - float(self.mean[i]) if turned else float(self.mean[i])
+        if isinstance(term.cost, IntervalCost):
+            middle = float(term.cost.low + term.cost.high) / 2
+        return u, h, (u + mass * middle) / (h + mass) if h + mass > 0 else middle
+
+    def price(self, text: str) -> float:
+        """The price of a pin in the last bound of its component."""
+        return self.prices.get(text, 0.0)
+
+    def is_other_side(self, term: PosedTerm) -> bool:
+        """Whether a conditional is turned."""
+        unit = self.unit[term.text]
+        return bool(self.problem.conditional[unit]) and bool(self.problem.complemented[unit]) != term.turned
+
+
+def connected(panel: PosedPanel, terms: Sequence[PosedTerm]) -> list[ConnectedTerms]:
+    """Terms, laws and pins by the variables that they share; settled terms need no proof."""
+    parent: dict[int, int] = {}
+
+    def find(v: int) -> int:
+        while parent.setdefault(v, v) != v:
+            parent[v] = v = parent[parent[v]]
+        return v
+
+    several = {
+        "terms": [(*one.joint.scope, *one.condition.scope) for one in terms],
+        "laws": [one.scope for one in panel.laws],
+        "pins": [(*one.joint.scope, *one.condition.scope) for one in panel.pins],
+    }
+    for scope in (scope for scopes in several.values() for scope in scopes):
+        for v in scope[1:]:
+            parent[find(v)] = find(scope[0])
+    parts: dict[int, ConnectedTerms] = {}
+    for kind, scopes in several.items():
+        for i, scope in enumerate(scopes):
+            if scope:
+                getattr(parts.setdefault(find(scope[0]), ConnectedTerms()), kind).append(i)
+    return list(parts.values())
+
+
+def _record(
+    panel: PosedPanel,
+    terms: Sequence[PosedTerm],
+    part: ConnectedTerms,
+    points: TouchingPoints,
+    forces: dict[int, WrittenForces],
+) -> list[dict[str, Any]]:
+    """The lines of one component."""
+    bits = FIRST_BITS + len(part.terms).bit_length()
+    ratios = [_hint(terms[i], points, bits) for i in part.terms]
+    pins = [[i, round(points.price(panel.pins[i].text) * 2**bits)] for i in part.pins]
+    pins = [[i, _signed(price, low=panel.pins[i].low > 0, high=panel.pins[i].high < 1)] for i, price in pins]
+    functions = [one for i in part.terms for one in (terms[i].joint, terms[i].condition)]
+    functions += [one for i in part.pins for one in (panel.pins[i].joint, panel.pins[i].condition)]
+    functions += [panel.laws[i] for i in part.laws]
+    order, cost = elimination_order(panel, [one for one in functions if one.scope])
+    leaf: dict[str, Any] = {"e": order if cost <= MOST_WORK else []}
+    known = next((forces[v] for one in functions for v in one.scope if v in forces), None)
+    if cost > QUICK_WORK and known is not None:
+        told = [(terms[i], hint) for i, hint in zip(part.terms, ratios, strict=True)]
+        leaf = known.leaf(panel, bits, [one for one in told if points.is_other_side(one[0])])
+    head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins, "nodes": 1}
+    return [head, leaf]
+
+
+def _hint(term: PosedTerm, points: TouchingPoints, bits: int) -> int:
+    """The ratio in units of 2^-60; of a linearised conditional the slope in units of 2^-bits."""
+    u, h, ratio = points.at(term)
+    if isinstance(term.cost, LinearisedCost):
+        low, high, weight = (Fraction(one) for one in (term.cost.low, term.cost.high, term.cost.weight))
+        away = min(Fraction(u) - low * Fraction(h), Fraction(0)) + max(Fraction(u) - high * Fraction(h), Fraction(0))
+        return int(2 * weight * away * (1 << bits))
+    return min(max(int(Fraction(ratio) * (1 << RATIO)), 0), 1 << RATIO)
+
+
+def _slope(term: PosedTerm, hint: int, bits: int) -> int:
+    """The coefficient of a term's event that the checker will use, on its grid."""
+    scale = bits if isinstance(term.cost, LinearisedCost) else RATIO
+    a = term.cost.plane(Fraction(hint, 1 << scale))[0]
+    return (a.numerator << bits) // a.denominator
+
+
+def _signed(price: int, *, low: bool, high: bool) -> int:
+    """A price of the right sign: what rounding turns round is 0."""
+    return max(price, 0) if not high else min(price, 0) if not low else price
+
+
+def elimination_order(panel: PosedPanel, functions: Iterable[TruthFunction]) -> tuple[list[int], int]:
+    """An order in which tables stay small, and the number of cells of all tables; counts are keys of their own.
+
+    Next is always the variable whose elimination leaves the smallest table.
+    """
+    near: dict[int, set[frozenset[Any]]] = {}
+    for one in functions:
+        keys = frozenset([frozenset(one.count.literals)] if one.count is not None else one.scope)
+        for v in one.scope:
+            near.setdefault(v, set()).add(keys)
+    cost = {v: _cells(panel, _left(near[v], v)) for v in near}
+    order, total, largest = [], 0, 0
+    while near:
+        v = min(cost, key=lambda one: (cost[one], one))
+        order.append(v)
+        largest = max(largest, cost[v])
+        total += cost.pop(v) * panel.space.variables[v].size
+        touched = near.pop(v)
+        keys = _left(touched, v)
+        for other in {w for scope in touched for key in scope for w in _members(key)} - {v}:
+            near[other] = {scope for scope in near[other] if scope not in touched} | {keys}
+            cost[other] = _cells(panel, _left(near[other], other))
+    return order, total if largest <= LARGEST_STEP else MOST_WORK + 1
+
+
+def _members(key: Any) -> list[int]:
+    """The variables of a key: one, or those of a count."""
+    return [key] if isinstance(key, int) else [v for v, _ in key]
+
+
+def _left(scopes: Iterable[frozenset[Any]], v: int) -> frozenset[Any]:
+    """The keys of the table that is left when a variable of all these scopes is eliminated."""
+    keys = {
+        key if isinstance(key, int) else frozenset(one for one in key if one[0] != v) for own in scopes for key in own
+    }
+    return frozenset(key for key in keys if key not in (v, frozenset()))
+
+
+def _cells(panel: PosedPanel, keys: Iterable[Any]) -> int:
+    cells = 1
+    for key in keys:
+        cells *= panel.space.variables[key].size if isinstance(key, int) else len(key) + 1
+    return cells
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenForces:
+    """Clusters of the checker's variables, and forces on functions in them: cluster, scope, table of truth, force."""
+
+    scopes: list[tuple[int, ...]]
+    forces: list[tuple[int, tuple[int, ...], list[int], float]]
+
+    def leaf(self, panel: PosedPanel, bits: int, other_sides: Sequence[tuple[PosedTerm, int]]) -> dict[str, Any]:
+        """A function belongs to the first cluster that contains it; messages bring each other cluster its force.
+
+        The checker may hold ~E & H where forces are about E & H. As [~E & H] = [H] - [E & H], its coefficient times [H]
+        goes on to the cluster of H.
+        """
+        containing: dict[int, set[int]] = {}
+        for number, scope in enumerate(self.scopes):
+            for v in scope:
+                containing.setdefault(v, set()).add(number)
+        messages: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+
+        def home(scope: Iterable[int]) -> int:
+            return min(set.intersection(*(containing[v] for v in scope)))
+
+        def send(to: int, come: int, scope: tuple[int, ...], truth: Sequence[int], amount: int) -> None:
+            if to != come:
+                values = messages.setdefault((to, come, scope), [0] * panel.space.cells(scope))
+                for place, holds in enumerate(truth):
+                    values[place] += amount * holds
+
+        for cluster, scope, truth, force in self.forces:
+            send(cluster, home(scope), scope, truth, round(force * 2**bits))
+        for term, hint in other_sides:
+            scope, mask = term.condition.scope, term.condition.mask
+            if mask is not None and set(scope) <= set(term.joint.scope):
+                truth = [mask >> place & 1 for place in range(panel.space.cells(scope))]
+                send(home(scope), home(term.joint.scope), scope, truth, _slope(term, hint, bits))
+        told = [[a, b, list(scope), values] for (a, b, scope), values in messages.items() if any(values)]
+        return {"k": [list(scope) for scope in self.scopes], "m": told}
+
+
+def _forces(result: Result, panel: PosedPanel, hints: BoundHints) -> dict[int, WrittenForces]:
+    """The forces over clusters, by each of the variables of their components."""
+    if not hints.forces or result.worlds is None:
+        return {}
+    names, found = result.worlds.names, dict[int, WrittenForces]()
+    for forces in hints.forces:
+        literals = [_literal(panel, names[v]) for v in forces.whole.origin.tolist()]
+        written = _written(panel, forces, literals, hints.unit)
+        if written is not None:
+            found |= {literal[0]: written for literal in literals}
+    return found
+
+
+def _literal(panel: PosedPanel, text: str) -> Literal:
+    """A Boolean variable of the solver, a name or a comparison, as a literal of the checker's variable."""
+    step = read_event(text)[0][0]
+    variable = panel.space.number[str(step[1])]
+    if step[0] == "variable":
+        return variable, frozenset((1,))
+    return variable, panel.space.variables[variable].states_where(step[2], step[3])  # type: ignore[arg-type]
+
+
+def _written(
+    panel: PosedPanel, forces: ClusterForces, literals: Sequence[Literal], unit: float
+) -> WrittenForces | None:
+    """Forces on coordinates as forces on tables; None if a cluster is too large for that."""
+    groups, tables = forces.groups, dict[int, tuple[tuple[int, ...], list[int]]]()
+    scopes, told = list[tuple[int, ...]](), list[tuple[int, tuple[int, ...], list[int], float]]()
+    strength = unit * np.asarray(forces.forces)
+    for group in range(len(groups)):
+        members = range(int(groups.starts[group]), int(groups.starts[group + 1]))
+        own = []
+        for place in members:
+            coordinate = int(groups.members[place])
+            if coordinate not in tables:
+                tables[coordinate] = _table(panel, forces, coordinate, literals)
+            scope, truth = tables[coordinate]
+            if scope:
+                own.append((len(scopes), scope, truth, float(strength[place])))
+        cluster = tuple(sorted({v for _, scope, _, _ in own for v in scope}))
+        if panel.space.cells(cluster) > LARGEST_CLUSTER:
+            return None
+        scopes.append(cluster)
+        told += own
+    return WrittenForces(scopes, told)
+
+
+def _table(
+    panel: PosedPanel, forces: ClusterForces, coordinate: int, literals: Sequence[Literal]
+) -> tuple[tuple[int, ...], list[int]]:
+    """A coordinate as a table over the checker's variables, the last one fastest."""
+    functions = forces.whole.functions
+    own = [literals[v] for v in functions.of(coordinate).tolist()]
+    bits, scope = functions.decoded(coordinate)[1], tuple(sorted({v for v, _ in own}))
+    worlds: list[dict[int, int]] = [{}]
+    for v in scope:
+        worlds = [{**world, v: state} for world in worlds for state in range(panel.space.variables[v].size)]
+    places = [sum((world[v] in states) << i for i, (v, states) in enumerate(own)) for world in worlds]
+    return scope, [int(bits[place]) for place in places]
