@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 from tests.events import checks
-from tests.explain import check_checks, explanation_checks, relation_checks
+from tests.explain import check_checks, explanation_checks, question_checks, relation_checks
 from tests.explain.bets import book_checks
 from tests.explain.judge_sheet import sheet_checks
 from tests.live import live_checks, log_checks
@@ -105,6 +105,11 @@ def explanations_agree(part):
 
 def sheets_miss_nothing(part):
     return str(sheet_checks.check_sheets(24_000 + part, 1_000 // PARTS))
+
+
+def questions_agree(part):
+    widths = question_checks.check_widths(70_000 + part, 400 // PARTS)
+    return f"{max(widths, question_checks.check_contradictions(71_000 + part, 2_000 // PARTS)):.1e}"
 
 
 def time_limits(part):
@@ -255,6 +260,7 @@ CAMPAIGNS = {
     "500 random sheets: what a check and the workbench tell people, bands and repairs": explanations_agree,
     "1,000 random sheets against all worlds: no contradiction is missing or made up (most that contradict themselves "
     "in a twentieth)": sheets_miss_nothing,
+    "400 panels and 2,000 contradictions: what to ask next against all worlds (largest difference)": questions_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
     "500 panels in each of 6 settings of noise, shuffled outcomes and common shocks: out-of-fold gains (most standard "
     "errors from the truth)": gains_are_honest,
