@@ -1,13 +1,16 @@
 import dataclasses
+import io
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from rich.console import Console
 
 import coherently as co
 from coherently.panel import CALLED_OFF, UNRESOLVED
+from coherently.report import forecasts_table
 from tests.panels import TABLE_2, TABLE_3, bundled, forecasts
 
 
@@ -280,3 +283,18 @@ def test_aggregate_says_how_to_make_a_panel():
         co.aggregate("models.csv")
     with pytest.raises(co.PanelError, match=r"found DataFrame; make one with .* co\.Panel\.from_frame"):
         co.aggregate(pd.DataFrame({"event": ["p"], "Ann": [0.5]}))
+
+
+def test_events_that_nobody_answered_stay_in_the_tables_as_unanswered(tmp_path):
+    source = tmp_path / "panel.csv"
+    source.write_text("event,Ann,Bob\np,0.5,0.6\nq,,\nLast one,,\n")
+    panel = co.read_panel(source)
+    assert panel.unanswered == ("q", '"Last one"')
+    assert panel.select(panel.judge_index == 0).unanswered == panel.unanswered
+    shown = io.StringIO()
+    Console(file=shown, width=100).print(forecasts_table(co.aggregate(panel)))
+    rows = [line.split() for line in shown.getvalue().splitlines() if "unanswered" in line]
+    assert rows == [["q", "unanswered", "-", "-", "0"], ["Last", "one", "unanswered", "-", "-", "0"]]
+    page = co.aggregate(panel).report().page
+    assert page.count("nobody answered this") == 2
+    assert co.read_panel(tmp_path / "panel.csv").drop_judges("Ann").unanswered == ("q", '"Last one"')

@@ -227,7 +227,10 @@ def build(
         *asked.notes,
     ]
     titles = {**numbered.titles, **titles}
-    panel = replace(panel, notes=tuple(notes), labels=titles, library=table.library, reduced=reduced)
+    open_ones = () if reduced else _unanswered(asked, panel)
+    panel = replace(
+        panel, notes=tuple(notes), labels=titles, library=table.library, reduced=reduced, unanswered=open_ones
+    )
     if reduced:
         return panel
     return settle_repeats(panel, repeats, lambda i: table.where(int(forecasts.row[answered[i]])))
@@ -352,11 +355,17 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> lis
     if silent:
         shown = ", ".join(silent[:SHOWN]) + (", ..." if len(silent) > SHOWN else "")
         notes.append(f"{table.source}: judges without a forecast: {shown}")
-    if len(asked.written) > len(panel.written):
-        answered = set(panel.written.text)
-        unanswered = [text for text in asked.written.text if text not in answered]
-        notes.append(f"{table.source}: events without a forecast, not in the result: {name_some(unanswered)}")
+    if unanswered := _unanswered(asked, panel):
+        notes.append(f"{table.source}: events without a forecast, not in the result: {name_some(list(unanswered))}")
     return notes
+
+
+def _unanswered(asked: Panel, panel: Panel) -> tuple[str, ...]:
+    """The events that are asked about and have no forecast."""
+    if len(asked.written) == len(panel.written):
+        return ()
+    answered = set(panel.written.text)
+    return tuple(text for text in asked.written.text if text not in answered)
 
 
 def _alike_notes(source: str, panel: Panel) -> list[str]:

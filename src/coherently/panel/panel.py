@@ -80,7 +80,8 @@ class Panel(Tabled, Value, Described):
     `probability` lies in [0, 1], `weight` is finite and not negative. `lower` and `upper` (NaN where not
     given) and `time` are None where the source has no such column. `laws` hold in every possible world. `notes`
     says what a reader should know about how the source was read, and `reading` how a file was read (None for other
-    sources): which sheet, row and columns, what was left out, and why. A `reduced` panel has means, with their total
+    sources): which sheet, row and columns, what was left out, and why. `unanswered` are the events of the source that
+    have no forecast, which tables show as such. A `reduced` panel has means, with their total
     weights, in place of the forecasts. Arrays are read-only: `dataclasses.replace(panel, probability=...)` makes a
     panel with other numbers. Two panels are equal if their records are.
 
@@ -109,6 +110,7 @@ class Panel(Tabled, Value, Described):
     library: str | None = None
     reduced: bool = False
     reading: TableReading | None = None
+    unanswered: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         read_only(self, "judge_index", "event_index", "probability", "weight", "lower", "upper", "time")

@@ -37,6 +37,8 @@ UNNOTICED = "less than people notice, half a per cent, or too much to be looked 
 BETS = 10
 """Maximum number of bets in a table."""
 _BAR = 20
+UNANSWERED = "unanswered"
+"""What stands in the place of a probability that nobody gave."""
 ROUNDING = 1e-18
 """Sums of squared differences up to this are rounding errors."""
 
@@ -50,6 +52,8 @@ def forecasts_table(result: Result) -> Table:
     table = _table("event", "probability", "raw", "change", "weight", caption=_cut(len(change)))
     for i, *numbers in zip(rows.tolist(), *_change_cells(shown), strict=True):
         table.add_row(_label(columns["event"][i], result.panel.labels), *numbers, f"{columns['weight'][i]:g}")
+    for text in result.panel.unanswered[:LONGEST]:
+        table.add_row(_label(text, result.panel.labels), UNANSWERED, "-", "-", "0")
     return table
 
 
