@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 from tests.events import checks
-from tests.explain import check_checks, explanation_checks, relation_checks
+from tests.explain import check_checks, explanation_checks, question_checks, relation_checks
 from tests.explain.bets import book_checks
 from tests.live import live_checks, log_checks
 from tests.network import network_checks
@@ -100,6 +100,11 @@ def relations_agree(part):
 
 def explanations_agree(part):
     explanation_checks.check_explanations(100 + part, 500 // PARTS)
+
+
+def questions_agree(part):
+    widths = question_checks.check_widths(70_000 + part, 400 // PARTS)
+    return f"{max(widths, question_checks.check_contradictions(71_000 + part, 2_000 // PARTS)):.1e}"
 
 
 def time_limits(part):
@@ -248,6 +253,7 @@ CAMPAIGNS = {
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "2,000 sheets and 2,000 panels with laws, conditionals and quotes: broken relations against loops": relations_agree,
     "500 random sheets: what a check and the workbench tell people, bands and repairs": explanations_agree,
+    "400 panels and 2,000 contradictions: what to ask next against all worlds (largest difference)": questions_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
     "500 panels in each of 6 settings of noise, shuffled outcomes and common shocks: out-of-fold gains (most standard "
     "errors from the truth)": gains_are_honest,

@@ -1,104 +1,21 @@
-"""What to ask next, against brute force over all worlds: other programs, another integral, another least square."""
+"""What to ask next, against brute force over all worlds."""
 
 import threading
-from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import linprog, nnls
 
 import coherently as co
-
-NAMES = ("a", "b", "c")
-EVENTS = ("a", "b", "c", "a & b", "b | c", "a -> c", "a ^ b", "a & b & c", "~b & c", "exactly(1; a, b, c)")
-LAWS = ((), ("a -> b",), ("~(a & b)",), ("a | b | c",))
+from tests.explain import question_checks
+from tests.explain.question_checks import NAMES, ends, expected_gain, truth, width
 
 
-def truth(texts, laws=()):
-    """The truth of texts, one row each, in every world of three variables that obeys the laws."""
-    panel = co.Panel.from_records([("x", text, 0.5) for text in (*texts, *laws, *NAMES)])
-    events = panel.events
-    order = [events.variables.index(name) for name in NAMES]
-    worlds = np.zeros((8, 3), bool)
-    worlds[:, order] = list(product((False, True), repeat=3))
-    sides = events.find([*texts, *laws]).event
-    held = events.evaluate(sides, worlds)
-    return held[held[:, len(texts) :].all(axis=1), : len(texts)].T.astype(float)
+def test_the_gain_about_one_event_is_the_mean_loss_of_width():
+    assert question_checks.check_widths(1, 10) < 2e-4
 
 
-def ends(rows, values, aim, extra=()):
-    """The least and the greatest of an event over all distributions with these probabilities."""
-    matrix = np.vstack([rows, np.ones(rows.shape[1]), *[row for row, _ in extra]])
-    right = np.array([*values, 1.0, *[value for _, value in extra]])
-    found = []
-    for sign in (1, -1):
-        done = linprog(sign * aim, A_eq=matrix, b_eq=right, bounds=(0, None), method="highs-ds")
-        if done.status != 0:
-            return None
-        found.append(sign * done.fun)
-    return found
-
-
-def width(rows, values, aim, extra=()):
-    found = ends(rows, values, aim, extra)
-    return 0.0 if found is None else max(0.0, found[1] - found[0])
-
-
-def integral(function, low, high, at_low, at_high, depth=0):
-    """Of a concave function that is linear in pieces: where the middle lies on the chord, all of it does."""
-    middle = 0.5 * (low + high)
-    value = function(middle)
-    if abs(value - 0.5 * (at_low + at_high)) < 1e-9 or depth > 12:
-        return (high - low) * (at_low + 2 * value + at_high) / 4
-    return integral(function, low, middle, at_low, value, depth + 1) + integral(
-        function, middle, high, value, at_high, depth + 1
-    )
-
-
-def expected_gain(rows, values, candidate, target):
-    low, high = ends(rows, values, candidate)
-    if high - low < 1e-5:
-        return None
-    inside = 1e-7 * (high - low)  # at the ends themselves a program may be infeasible by rounding
-
-    def section(c):
-        return width(rows, values, target, [(candidate, c)])
-
-    a, b = low + inside, high - inside
-    mean = integral(section, a, b, section(a), section(b)) / (b - a)
-    return width(rows, values, target) - mean
-
-
-def drawn(data):
-    laws = data.draw(st.sampled_from(LAWS))
-    asked = data.draw(st.lists(st.sampled_from(EVENTS), min_size=1, max_size=4, unique=True))
-    rows = [("x", text, data.draw(st.integers(1, 19)) / 20) for text in asked]
-    return co.Panel.from_records(rows, laws=list(laws)), asked, laws
-
-
-def answer(panel, asked):
-    result = co.aggregate(panel, "exact", tolerance=1e-12)
-    return np.array([result.probability(text) for text in asked])
-
-
-@settings(max_examples=12, deadline=None)
-@given(st.data())
-def test_the_gain_about_one_event_is_the_mean_loss_of_width(data):
-    panel, asked, laws = drawn(data)
-    others = [text for text in EVENTS if text not in asked]
-    target, *candidates = data.draw(st.permutations(others))[:4]
-    found = co.ask_next(panel, 10, about=target, candidates=candidates)
-    values, rows = answer(panel, asked), truth([*asked, target, *candidates], laws)
-    known, aim, places = rows[: len(asked)], rows[len(asked)], rows[len(asked) + 1 :]
-    assert found.open == pytest.approx(width(known, values, aim), abs=1e-5)
-    gains = {one.event: one.gain for one in found.questions}
-    for text, place in zip(candidates, places, strict=True):
-        expected = expected_gain(known, values, place, aim)
-        if expected is not None and not (place == aim).all() and not (place == 1 - aim).all():
-            assert gains.get(text, 0.0) == pytest.approx(expected, abs=2e-4), text
-    assert [one.gain for one in found.questions] == sorted(gains.values(), reverse=True)
+def test_asking_again_removes_what_leaving_the_event_out_removes():
+    assert question_checks.check_contradictions(2, 25) < 1e-5
 
 
 def test_the_gain_about_all_is_the_sum_over_the_candidates():
@@ -114,34 +31,6 @@ def test_the_gain_about_all_is_the_sum_over_the_candidates():
         told = next(one for one in found.questions if one.event == text)
         assert told.gain == pytest.approx(widths[i] + sum(others), abs=1e-4)
         assert (told.low, told.high) == pytest.approx(tuple(ends(known, values, places[i])), abs=1e-6)
-
-
-def least_square(rows, values):
-    """The squared distance from the nearest coherent numbers, over all worlds."""
-    if not len(values):
-        return 0.0
-    heavy = 1e4
-    matrix = np.vstack([rows, np.full(rows.shape[1], heavy)])
-    return nnls(matrix, np.append(values, heavy))[1] ** 2
-
-
-@settings(max_examples=12, deadline=None)
-@given(st.data())
-def test_asking_again_removes_what_leaving_the_event_out_removes(data):
-    laws = data.draw(st.sampled_from(LAWS))
-    asked = data.draw(st.lists(st.sampled_from((*EVENTS, "~a", "~(b | c)")), min_size=2, max_size=6, unique=True))
-    values = np.array([data.draw(st.integers(0, 10)) / 10 for _ in asked])
-    panel = co.Panel.from_records(
-        [(judge, text, value) for judge in "xy" for text, value in zip(asked, values, strict=True)], laws=list(laws)
-    )
-    found = co.ask_next(panel, 20, about="contradictions")
-    rows = truth(asked, laws)
-    whole = least_square(rows, values)
-    assert found.open == pytest.approx(whole, abs=1e-5)
-    gains = {one.event: one.gain for one in found.questions}
-    for i, text in enumerate(asked):
-        rest = np.delete(np.arange(len(asked)), i)
-        assert gains.get(text, 0.0) == pytest.approx(whole - least_square(rows[rest], values[rest]), abs=1e-5)
 
 
 def test_another_answer_removes_no_more_than_is_told_and_the_best_one_all_of_it():

@@ -69,7 +69,10 @@ class OpenRanges:
     def measured(self) -> list[OpenEvent]:
         """Those of the events that the answer leaves open, with the ends of their probabilities."""
         found = []
-        for text, side in self._asked:
+        for number, (text, side) in enumerate(self._asked):
+            if self._budget.is_over():
+                self.unproved += len(self._asked) - number
+                break
             coordinate = self._problem.coordinate_of(side)
             part = touched_together(self._problem.merged, [coordinate])
             assert part is not None
@@ -81,6 +84,9 @@ class OpenRanges:
 
     def gains(self, one: OpenEvent, other: OpenEvent) -> tuple[float, float]:
         """What an answer about the first says of the second, and the other way around."""
+        if self._budget.is_over():
+            self.unproved += 1
+            return 0.0, 0.0
         part = touched_together(self._problem.merged, [one.coordinate, other.coordinate])
         if part is None:
             return 0.0, 0.0
