@@ -14,6 +14,7 @@ from coherently.solve.component.component_solver import solve_by_worlds, solve_c
 from coherently.solve.component.objective import goal_of
 from coherently.solve.component.structure import barrier_path, structure_rules, world_shares
 from coherently.solve.component.structure.exclusive_values import exclusive_values
+from coherently.solve.component.structure.limited_values import solve_limited
 from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.literal_order import literal_order
 from coherently.solve.component.structure.structure_rules import solve_by_structure
@@ -226,6 +227,14 @@ def test_a_pin_on_a_value_moves_all_others_alike(loss):
     np.testing.assert_allclose(x[0], 0.2, atol=1e-12)
     np.testing.assert_allclose(slope[1], slope[2], atol=1e-9)
     assert co.verify(panel, result)
+
+
+def test_a_pin_leaves_the_only_other_value_what_is_left_of_1():
+    """Rounding makes the rest 0.30000000000000004, which the pinned value may not have."""
+    rows = [("A", "who = Ann", 0.5), ("A", "who = Bob", 0.6)]
+    part = only_part(rows, ["variable who: Ann, Bob", "P(who = Ann) <= 0.3"], "log")
+    answer = solve_limited(part, goal_of(part, find_loss("log")), Budget())
+    np.testing.assert_allclose(answer.x, [0.3], atol=1e-15)
 
 
 def test_nothing_is_claimed_that_worlds_do_not_show():

@@ -13,7 +13,7 @@ from coherently.explain.bets.bets import clusters_of
 from coherently.explain.bets.quotes import prices_in, settle, worst
 from coherently.explain.bets.trading_terms import at_quotes
 from coherently.problem import BRIER, Problem
-from coherently.solve import AlternatingProjections, Proof
+from coherently.solve import Proof
 from coherently.solve.component.component_table import solve_alone
 from coherently.solve.component.nearest import TUNING, Nearest
 from coherently.solve.component.objective import objective_of
@@ -309,6 +309,8 @@ def _locally_nearest(bets: Bets, cluster: Cluster) -> NearestPrices:
     problem = Problem.of(
         part, BRIER, cluster.coordinate, cluster.complemented, probability=price, weight=np.ones(count)
     )
+    from coherently.solve import AlternatingProjections
+
     found = AlternatingProjections(groups="pairs", correction="dykstra").solve(problem)
     square = float(np.sum((price - found.value) ** 2))
     shortfall = 0.5 * max(0.0, square - (found.guaranteed_improvement or 0.0))

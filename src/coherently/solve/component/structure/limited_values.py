@@ -120,7 +120,9 @@ def _levelled(least: Vector, most: Vector, *, start: Vector, copies: Vector, tot
     away = float(at(0.0).sum()) - total
     if away == 0 or not len(start):
         return at(0.0)
-    return at(_root(lambda level: float(at(level).sum()) - total, -np.sign(away), 1.0))
+    if total >= most.sum() or total <= least.sum():  # by no more than rounding
+        return most if away < 0 else least
+    return at(_root(lambda level: float(at(level).sum()) - total, 1.0 if away < 0 else -1.0, 1.0))
 
 
 def _root(rising: Callable[[float], float], sign: float, unit: float) -> float:
