@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from tests.events import checks
 from tests.explain import check_checks, explanation_checks, question_checks, relation_checks
 from tests.explain.bets import book_checks
+from tests.explain.judge_sheet import sheet_checks
 from tests.live import live_checks, log_checks
 from tests.network import network_checks
 from tests.scoring import consistency_checks, coverage_checks, gain_checks, interval_checks, monitor_checks
@@ -100,6 +101,10 @@ def relations_agree(part):
 
 def explanations_agree(part):
     explanation_checks.check_explanations(100 + part, 500 // PARTS)
+
+
+def sheets_miss_nothing(part):
+    return str(sheet_checks.check_sheets(24_000 + part, 1_000 // PARTS))
 
 
 def questions_agree(part):
@@ -261,6 +266,8 @@ CAMPAIGNS = {
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "2,000 sheets and 2,000 panels with laws, conditionals and quotes: broken relations against loops": relations_agree,
     "500 random sheets: what a check and the workbench tell people, bands and repairs": explanations_agree,
+    "1,000 random sheets against all worlds: no contradiction is missing or made up (most that contradict themselves "
+    "in a twentieth)": sheets_miss_nothing,
     "400 panels and 2,000 contradictions: what to ask next against all worlds (largest difference)": questions_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
     "500 panels in each of 6 settings of noise, shuffled outcomes and common shocks: out-of-fold gains (most standard "
