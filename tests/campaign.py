@@ -9,9 +9,10 @@ from concurrent.futures import ProcessPoolExecutor
 from tests.events import checks
 from tests.explain import check_checks, explanation_checks, question_checks, relation_checks
 from tests.explain.bets import book_checks
+from tests.explain.judge_sheet import sheet_checks
 from tests.live import live_checks, log_checks
 from tests.network import network_checks
-from tests.scoring import consistency_checks, coverage_checks, gain_checks
+from tests.scoring import consistency_checks, coverage_checks, gain_checks, interval_checks, monitor_checks
 from tests.solve import count_checks, exact_checks, law_checks, structure_checks
 from tests.verifier import tampering
 from tests.web import postgres
@@ -100,6 +101,10 @@ def relations_agree(part):
 
 def explanations_agree(part):
     explanation_checks.check_explanations(100 + part, 500 // PARTS)
+
+
+def sheets_miss_nothing(part):
+    return str(sheet_checks.check_sheets(24_000 + part, 1_000 // PARTS))
 
 
 def questions_agree(part):
@@ -211,6 +216,14 @@ def gains_are_honest(part):
     return None
 
 
+def monitors_keep_their_promise(part):
+    return f"{monitor_checks.check_promise(17_000 + part, 10_000 // PARTS):.3f}"
+
+
+def consistency_intervals_cover(part):
+    return f"{interval_checks.check_coverage(18_000 + part, 10_000 // PARTS):.1f}"
+
+
 CAMPAIGNS = {
     "200,000 texts against the Lark grammar": events_agree,
     "100,000 expressions parsed, printed and parsed again": events_round_trip,
@@ -253,10 +266,17 @@ CAMPAIGNS = {
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "2,000 sheets and 2,000 panels with laws, conditionals and quotes: broken relations against loops": relations_agree,
     "500 random sheets: what a check and the workbench tell people, bands and repairs": explanations_agree,
+    "1,000 random sheets against all worlds: no contradiction is missing or made up (most that contradict themselves "
+    "in a twentieth)": sheets_miss_nothing,
     "400 panels and 2,000 contradictions: what to ask next against all worlds (largest difference)": questions_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
     "500 panels in each of 6 settings of noise, shuffled outcomes and common shocks: out-of-fold gains (most standard "
     "errors from the truth)": gains_are_honest,
+    "10,000 streams of each of 4 kinds, with and without a rise: false alarms and missed means (largest share in a "
+    "twentieth)": monitors_keep_their_promise,
+    "10,000 samples of 10, 30 and 100 clusters: coverage of intervals of consistency scores (percent below 95)": (
+        consistency_intervals_cover
+    ),
     "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
     "250 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,
     "200 processes killed while they write the log of a live panel": kills_lose_nothing,

@@ -121,7 +121,9 @@ if TYPE_CHECKING:
         Consistency,
         consistency,
     )
+    from coherently.scoring.leaderboards import Leaderboard
     from coherently.scoring.literature import FittedRival
+    from coherently.scoring.monitors import Monitor, monitor
     from coherently.simulation import simulate
     from coherently.solve import (
         AlternatingProjections,
@@ -211,7 +213,9 @@ _ROOMS = {
     "coherently.scoring.calibration": ["calibration"],
     "coherently.scoring.candidates": ["Asked"],
     "coherently.scoring.consistency": ["Consistency", "consistency"],
+    "coherently.scoring.leaderboards": ["Leaderboard"],
     "coherently.scoring.literature": ["FittedRival"],
+    "coherently.scoring.monitors": ["Monitor", "monitor"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": [
         "AlternatingProjections",
@@ -273,6 +277,7 @@ __all__ = [
     "Influence",
     "Keep",
     "Laws",
+    "Leaderboard",
     "LearningRule",
     "Lindley",
     "LinearAverage",
@@ -284,6 +289,7 @@ __all__ = [
     "MethodError",
     "MissingDependencyError",
     "Mixture",
+    "Monitor",
     "NetworkError",
     "NextQuestions",
     "OnlinePanel",
@@ -329,6 +335,7 @@ __all__ = [
     "dutch_book",
     "individual",
     "literature",
+    "monitor",
     "network",
     "open_engine",
     "plot",

@@ -237,6 +237,13 @@ def test_a_pin_leaves_the_only_other_value_what_is_left_of_1():
     np.testing.assert_allclose(answer.x, [0.3], atol=1e-15)
 
 
+def test_a_pin_on_a_complement_is_one_on_the_value():
+    rows = [("A", "who = Ann", 0.5), ("A", "who = Bob", 0.3), ("A", "who = Cid", 0.2)]
+    part = only_part(rows, [*WHO, "P(~(who = Ann)) >= 0.8"], "log")
+    answer = solve_limited(part, goal_of(part, find_loss("log")), Budget())
+    np.testing.assert_allclose(answer.x[0], 0.2, atol=1e-12)
+
+
 def test_nothing_is_claimed_that_worlds_do_not_show():
     assert checks.check_near_misses(2, 200) > 10
 

@@ -15,7 +15,8 @@ BROKEN, BAD_INPUT, CONTRADICTION, INTERNAL_ERROR, INTERRUPTED, CLOSED_OUTPUT = 1
 COLLECTED = 50_000
 """Number of new objects after which cycles among them are looked for."""
 EXIT_CODES = (
-    "Exit codes: 0 fine; 1 check found incoherence, verify a broken promise, or relate what nobody has decided yet; "
+    "Exit codes: 0 fine; 1 check found incoherence, verify a broken promise, relate what nobody has decided yet, or "
+    "watch raised the alarm; "
     "2 bad input or options; "
     "3 contradictory laws; 70 internal error; 130 interrupted; 141 the output was closed."
 )

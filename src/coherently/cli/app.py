@@ -27,6 +27,7 @@ from coherently.cli import (
     table_preview,
     tune,
     verify,
+    watch,
 )
 from coherently.cli.option_words import WordedCommand
 
@@ -48,6 +49,7 @@ app.command("score", cls=WordedCommand, short_help="Score each judge against wha
 app.command("compare", cls=WordedCommand)(compare.compare)
 app.command("tune", cls=WordedCommand)(tune.tune)
 app.command("verify", cls=WordedCommand)(verify.verify)
+app.command("watch", cls=WordedCommand)(watch.watch)
 app.command("relate", cls=WordedCommand)(relate.relate)
 app.command("convert", cls=WordedCommand)(convert.convert)
 app.command("simulate", cls=WordedCommand)(simulate.simulate)

@@ -44,11 +44,25 @@ def serve(
     trust_remote_user: Annotated[
         bool, typer.Option("--trust-remote-user", help="Believe the header Remote-User of the proxy.")
     ] = False,
+    address: Annotated[
+        str | None, typer.Option(help="Address under which others reach it, such as https://panel.example.org.")
+    ] = None,
+    mail: Annotated[
+        str | None,
+        typer.Option(
+            envvar="COHERENTLY_MAIL", help="Mail server, smtps://USER@HOST; its password: COHERENTLY_MAIL_PASSWORD."
+        ),
+    ] = None,
+    mail_from: Annotated[str, typer.Option(envvar="COHERENTLY_MAIL_FROM", help="Sender of mail.")] = "",
     add_account: Annotated[
         str | None, typer.Option(metavar="NAME", help="Add an account, ask for its password, and end.")
     ] = None,
     backup: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a copy of the store while it is used, and end.")
+    ] = None,
+    restore: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Put a backup in place of the store, also while it is used, and end."),
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Write no log.")] = False,
@@ -57,8 +71,9 @@ def serve(
     _check_installed()
     from coherently.web.server import add_account as add
     from coherently.web.server import back_up
+    from coherently.web.server import restore as restore_backup
     from coherently.web.server import serve as run
-    from coherently.web.settings import LOOPBACK, ServiceSettings
+    from coherently.web.settings import LOOPBACK, ServiceSettings, read_address, read_mail
     from coherently.web.store import default_url
 
     settings = ServiceSettings(
@@ -71,6 +86,8 @@ def serve(
         trust_remote_user=trust_remote_user,
         demo=demo,
         log_requests=not quiet,
+        address=read_address(address) if address else "",
+        mail=read_mail(mail, mail_from, os.environ.get("COHERENTLY_MAIL_PASSWORD", "")) if mail else None,
     )
     if add_account is not None:
         add(settings, add_account, _ask_password())
@@ -79,6 +96,10 @@ def serve(
     if backup is not None:
         back_up(settings, backup)
         say(f"{backup}: copy of the store written")
+        return
+    if restore is not None:
+        kept = restore_backup(settings, restore)
+        say(f"{restore}: restored" + (f"; what was there before is in {kept}" if kept else ""))
         return
     run(settings, announce=say, open_browser=open_browser)
 

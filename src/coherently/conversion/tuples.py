@@ -112,6 +112,14 @@ def check_answers(check: str, answers: Mapping[str, object], place: str) -> dict
     return {role: read_probability(named[role], f"{place}, {role}") for role in roles}
 
 
+@dataclass(frozen=True, slots=True)
+class PosedTuples:
+    """A panel made from tuples, and the number of the row that has each answer of each tuple."""
+
+    draft: Draft
+    rows: tuple[tuple[int, ...], ...]
+
+
 def tuples_draft(tuples: Sequence[Tuple], draft: Draft | None = None) -> Draft:
     """Make a panel from tuples: one variable per question, laws for paraphrases and consequences.
 
@@ -120,17 +128,33 @@ def tuples_draft(tuples: Sequence[Tuple], draft: Draft | None = None) -> Draft:
     >>> [forecast.event for forecast in made.forecasts]
     ['p1', '~p1', 'p2', '~p2']
     """
+    return posed_tuples(tuples, draft).draft
+
+
+def posed_tuples(tuples: Sequence[Tuple], draft: Draft | None = None) -> PosedTuples:
+    """The panel that `tuples_draft` makes, with the row of each answer.
+
+    The same answer of a judge to the same question is one row, in however many tuples it stands: a number for a judge
+    must not depend on how answers were bundled. Other answers to that question are rows of their own.
+    """
     draft = Draft() if draft is None else draft
     resolutions: dict[str, set[bool]] = {}
-    unused = 0
+    unused: dict[tuple[str, str], None] = {}
     laws: dict[str, None] = {}
     meanings: dict[str, dict[str, None]] = {}
+    row_of = {(each.judge, each.event, each.probability): row for row, each in enumerate(draft.forecasts)}
+    rows = []
     for number, asked in enumerate(tuples, 1):
         events, own = _in_a_panel(asked, number, draft)
         laws |= dict.fromkeys(own)
+        places = []
         for (role, probability), event in zip(asked.answers.items(), events, strict=True):
-            draft.forecasts.append(DraftForecast(asked.judge, event, probability))
             question = asked.questions.get(role)
+            answer = (asked.judge, event if question is None else question.variable, probability)
+            if answer not in row_of:
+                row_of[answer] = len(draft.forecasts)
+                draft.forecasts.append(DraftForecast(asked.judge, event, probability))
+            places.append(row_of[answer])
             if question is None:
                 continue
             draft.label(event, question.title)
@@ -138,15 +162,17 @@ def tuples_draft(tuples: Sequence[Tuple], draft: Draft | None = None) -> Draft:
                 meanings.setdefault(question.variable, {})[event] = None
             if event == question.variable and question.resolution is not None:
                 resolutions.setdefault(event, set()).add(question.resolution)
-            unused += event != question.variable and question.resolution is not None
+            if event != question.variable and question.resolution is not None:
+                unused[asked.judge, question.variable] = None
+        rows.append(tuple(places))
     laws |= {f"({one}) <-> ({other})": None for events in meanings.values() for one, other in pairwise(events)}
     draft.laws += laws
     settle(draft, resolutions)
     if unused:
         draft.notes.append(
-            f"{counted(unused, 'resolution')} of compound questions not used: they follow from those of their parts"
+            f"{counted(len(unused), 'resolution')} of compound questions not used: they follow from those of parts"
         )
-    return draft
+    return PosedTuples(draft, tuple(rows))
 
 
 def _in_a_panel(asked: Tuple, number: int, draft: Draft) -> tuple[list[str], list[str]]:

@@ -7,6 +7,22 @@
 ['p & q', 'q']
 """
 
+from coherently.plot.consistency_pictures import accuracy, checks, joint, leaderboard, monitor, repairs
 from coherently.plot.pictures import adjustments, calibration, convergence, fusion, graph, influence, judges, scores
 
-__all__ = ["adjustments", "calibration", "convergence", "fusion", "graph", "influence", "judges", "scores"]
+__all__ = [
+    "accuracy",
+    "adjustments",
+    "calibration",
+    "checks",
+    "convergence",
+    "fusion",
+    "graph",
+    "influence",
+    "joint",
+    "judges",
+    "leaderboard",
+    "monitor",
+    "repairs",
+    "scores",
+]

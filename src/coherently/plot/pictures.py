@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from coherently.errors import MethodError, MissingDependencyError, counted, unknown_word
+from coherently.errors import MethodError, counted, unknown_word
+from coherently.plot.axes import AFTER, BEFORE, RULE, axes_of, plain_text
 from coherently.plot.data import graph_of, largest_adjustments, largest_moves
 from coherently.scoring import RULES, Calibration, Scores
 from coherently.scoring import calibration as bins_of
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.scoring import Tuned
 
-BEFORE, AFTER, RULE = "#767b85", "#1f5fbf", "#b9bec7"
 COLOURED = 8
 """Maximum number of judges with a colour each."""
 LARGEST_POINT = 220.0
@@ -29,13 +29,13 @@ LARGEST_POINT = 220.0
 
 def adjustments(result: Result, count: int = 20, ax: Any = None) -> Any:
     """Draw how far the `count` most adjusted events moved, from the panel's mean (a circle) to the answer (a dot)."""
-    ax = _axes(ax)
+    ax = axes_of(ax)
     moved = largest_adjustments(result, count)
     row = np.arange(len(moved.event))
     ax.hlines(row, moved.raw, moved.probability, color=RULE, zorder=1)
     ax.scatter(moved.raw, row, facecolors="none", edgecolors=BEFORE, label="panel's mean", zorder=2)
     ax.scatter(moved.probability, row, color=AFTER, label="coherent", zorder=3)
-    ax.set_yticks(row, [_plain(event) for event in moved.event])
+    ax.set_yticks(row, [plain_text(event) for event in moved.event])
     ax.invert_yaxis()
     ax.set_xlim(-0.02, 1.02)
     ax.set_xlabel("probability")
@@ -57,14 +57,14 @@ def influence(table: Influence, kind: str = "judge", count: int = 20, ax: Any = 
     'Points moved when left out'
     """
     drawn = largest_moves(table, kind, count)
-    ax = _axes(ax)
+    ax = axes_of(ax)
     most = max(1.0, float(np.nanmax(np.abs(drawn.points), initial=0.0)))
     ax.imshow(drawn.points, cmap="RdBu_r", vmin=-most, vmax=most, aspect="auto")
     for (row, column), value in np.ndenumerate(drawn.points):
         if not np.isnan(value) and abs(value) >= 0.5:
             ax.text(column, row, f"{value:+.0f}", ha="center", va="center", fontsize=8)
-    ax.set_xticks(np.arange(len(drawn.events)), [_plain(event) for event in drawn.events], rotation=45, ha="right")
-    ax.set_yticks(np.arange(len(drawn.names)), [_plain(name) for name in drawn.names])
+    ax.set_xticks(np.arange(len(drawn.events)), [plain_text(event) for event in drawn.events], rotation=45, ha="right")
+    ax.set_yticks(np.arange(len(drawn.names)), [plain_text(name) for name in drawn.names])
     ax.set_title("Points moved when left out")
     return ax
 
@@ -81,7 +81,7 @@ def convergence(result: Result, ax: Any = None) -> Any:
     trace = result.trace
     if trace is None:
         raise MethodError("the method kept no trace; ask for one: AlternatingProjections(trace=True)")
-    ax = _axes(ax)
+    ax = axes_of(ax)
     sweep = np.arange(len(trace.objective))
     ax.plot(sweep, trace.objective, color=AFTER, marker=".", label="objective")
     if result.lower_bound:
@@ -106,7 +106,7 @@ def fusion(run: NetworkRun, over: Literal["messages", "time", "bytes"] = "messag
         raise MethodError(f"over is {over!r}; it may be {', '.join(names)}")
     if np.isnan(run.trace.largest).any():
         raise MethodError("the run was not compared with the central answer; run it with compare=True")
-    ax = _axes(ax)
+    ax = axes_of(ax)
     at = getattr(run.trace, over)
     ax.plot(at, run.trace.largest, color=AFTER, label="largest difference")
     ax.plot(at, run.trace.typical, color=BEFORE, linestyle="--", label="typical difference")
@@ -138,7 +138,7 @@ def calibration(
     >>> [text.get_text() for text in calibration(panel).get_legend().get_texts()]
     ['Ann']
     """
-    ax = _axes(ax)
+    ax = axes_of(ax)
     ax.plot([0, 1], [0, 1], color=RULE, linestyle="--", zorder=1)
     if isinstance(scores, Scores | Calibration):
         pooled = scores if isinstance(scores, Calibration) else scores.calibration
@@ -146,7 +146,7 @@ def calibration(
     else:
         names = list(scores.judges[:COLOURED] if judges is None else judges)
         for i, name in enumerate(names):
-            _draw_bins(ax, bins_of(scores, name), f"C{i}", _plain(name), intervals=intervals is not False)
+            _draw_bins(ax, bins_of(scores, name), f"C{i}", plain_text(name), intervals=intervals is not False)
         ax.legend()
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
@@ -170,7 +170,7 @@ def judges(tuned: Tuned, count: int = 30, ax: Any = None) -> Any:
     learned = tuned.judges
     if learned is None:
         raise MethodError("nothing is told about judges in this record of an earlier version; tune again")
-    ax = _axes(ax)
+    ax = axes_of(ax)
     order = learned.order[:count]
     row, weight = np.arange(len(order)), learned.weight
     ax.axvline(1.0, color=RULE, linestyle="--", zorder=1)
@@ -178,7 +178,7 @@ def judges(tuned: Tuned, count: int = 30, ax: Any = None) -> Any:
     if not np.isnan(weight.low[order]).all():
         ax.hlines(row, low, high, color=BEFORE, zorder=2)
     ax.scatter(weight.value[order], row, color=AFTER, zorder=3)
-    ax.set_yticks(row, [_plain(learned.names[i] + learned.mark(i)) for i in order])
+    ax.set_yticks(row, [plain_text(learned.names[i] + learned.mark(i)) for i in order])
     ax.invert_yaxis()
     ax.set_xscale("log")
     ax.set_xlabel("weight, 1 for a mean judge")
@@ -210,7 +210,7 @@ def scores(found: Scores, rule: str = "brier", count: int = 30, ax: Any = None) 
     every = {each.name: each for each in RULES}
     if rule not in every:
         raise unknown_word("score", rule, every)
-    ax = _axes(ax)
+    ax = axes_of(ax)
     columns = found.columns()
     value = np.asarray(columns[rule], np.float64)
     known = np.flatnonzero(np.isfinite(value))
@@ -220,7 +220,7 @@ def scores(found: Scores, rule: str = "brier", count: int = 30, ax: Any = None) 
         ends = [np.asarray(columns[f"{rule}{end}"], np.float64)[order] for end in ("_low", "_high")]
         ax.hlines(row, *ends, color=RULE, linewidth=3, zorder=1)
     ax.scatter(value[order], row, color=AFTER, zorder=2)
-    ax.set_yticks(row, [_plain(found.judges[i]) for i in order.tolist()])
+    ax.set_yticks(row, [plain_text(found.judges[i]) for i in order.tolist()])
     ax.invert_yaxis()
     ax.set_xlabel(f"mean {every[rule].head}")
     return ax
@@ -240,7 +240,7 @@ def graph(panel: Panel, ax: Any = None, *, around: str | None = None) -> Any:
     2
     """
     drawn = graph_of(panel, around)
-    ax = _axes(ax)
+    ax = axes_of(ax)
     for group, (members, events) in enumerate(zip(drawn.members, drawn.events, strict=True)):
         ends = drawn.place[list(members)]
         width = 1.0 + np.log2(max(len(events), 1))
@@ -253,27 +253,11 @@ def graph(panel: Panel, ax: Any = None, *, around: str | None = None) -> Any:
         ax.plot(*middle, marker="s", color=BEFORE, zorder=2)
     ax.scatter(*drawn.place.T, color=AFTER, zorder=3)
     for name, place in zip(drawn.names, drawn.place, strict=True):
-        ax.annotate(_plain(name), place, (0, 6), textcoords="offset points", ha="center")
+        ax.annotate(plain_text(name), place, (0, 6), textcoords="offset points", ha="center")
     ax.set_aspect("equal")
     ax.margins(0.15)
     ax.set_axis_off()
     if around is not None:
         rest = f"; {drawn.more:,} more hang together with these" if drawn.more else ""
-        ax.set_title(f"{counted(len(drawn.names), 'variable')} around {_plain(around)}{rest}")
+        ax.set_title(f"{counted(len(drawn.names), 'variable')} around {plain_text(around)}{rest}")
     return ax
-
-
-def _plain(text: str) -> str:
-    """Text that matplotlib shows as it is, with control characters and dollar signs (which begin a formula) escaped."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return shown.replace("$", r"\$")
-
-
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingDependencyError("pictures need matplotlib: pip install matplotlib") from error
-    return plt.subplots(layout="constrained")[1]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.scoring import Calibration, Scores
     from coherently.scoring.consistency import Consistency
+    from coherently.scoring.monitors import Monitor
     from coherently.verifier import Verification
 
 LONGEST = 40
@@ -142,17 +143,38 @@ def summary(result: Result) -> Text:
 
 
 def consistency_table(scores: Consistency) -> Table:
-    """Each judge with the mean scores of its tuples, the most consistent first."""
+    """Each judge with the mean scores of its tuples, the most consistent first; intervals over clusters in brackets."""
     columns = scores.judge_columns()
     order = np.argsort(columns["arbitrage"], kind="stable")
-    names = ("arbitrage", "frequentist", "joint", "joint_per_answer")
-    table = _table("judge", "tuples", *names[:3], "per answer", caption=_cut(len(order)))
+    table = _table(
+        "judge", "tuples", "arbitrage", "frequentist", "joint", "by checks", "per answer", caption=_cut(len(order))
+    )
     for i in order[:LONGEST].tolist():
         table.add_row(
             _plain(columns["judge"][i]),
             f"{columns['tuples'][i]:,}",
-            *(_number(columns[name][i]) for name in names),
+            *(_with_interval(columns, name, i) for name in ("arbitrage", "frequentist")),
+            *(_number(columns[name][i]) for name in ("joint", "by_checks")),
+            _with_interval(columns, "joint_per_answer", i),
         )
+    return table
+
+
+def _with_interval(columns: Columns, name: str, row: int) -> str:
+    """A number, and its interval in brackets where it has one."""
+    value, low, high = (columns[f"{name}{end}"][row] for end in ("", "_low", "_high"))
+    ends = "" if np.isnan(low) else f" [{_number(low)}, {_number(high)}]"
+    return f"{_number(value)}{ends}"
+
+
+def monitor_table(watched: Monitor) -> Table:
+    """The last answer sets of a stream: distance per answer, evidence, and the mean so far."""
+    columns = watched.columns()
+    count = len(watched.names)
+    table = _table("set", "distance", "evidence", "mean between", "and", left=("set",), caption=_cut(count))
+    for i in range(max(0, count - LONGEST), count):
+        shown = (_number(columns[name][i]) for name in ("distance", "e_value", "mean_low", "mean_high"))
+        table.add_row(_plain(columns["set"][i]), *shown)
     return table
 
 

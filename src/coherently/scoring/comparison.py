@@ -52,7 +52,7 @@ from coherently.scoring.intervals import (
     variation,
 )
 from coherently.scoring.scores import NO_OUTCOMES
-from coherently.scoring.scoring_rules import RULES, ScoringRule, rule_names
+from coherently.scoring.scoring_rules import CONSISTENCY_SCORES, RULES, ScoringRule, rule_names
 from coherently.solve import Coherence, Status, choose
 from coherently.solve.budget import asked_budget
 from coherently.values import Value
@@ -76,6 +76,7 @@ DRAWN = {
     "both": "judges and events",
     "judges": "judges",
     "events": "events",
+    "clusters": "clusters",
 }
 """What intervals are over, in words."""
 CELL = OrNull(NUMBER)
@@ -189,7 +190,7 @@ _SHARE, _SHARE_REMADE = 0.9, 0.02  # the first run of the methods, as a fraction
 
 @dataclass(frozen=True, slots=True)
 class Difference(Viewed):
-    """The mean score of one method minus that of another, on the same forecasts, with its interval.
+    """The mean score of one method, or judge, minus that of another, on the same forecasts, with its interval.
 
     `interval` is None if none could be made; `confidence` and `over` say what kind of interval it is.
     """
@@ -220,8 +221,8 @@ class Difference(Viewed):
     @property
     def sentence(self) -> str:
         """What the difference shows, and what it does not."""
-        rule = _rules()[self.score]
-        word = rule.word
+        rule = _rules().get(self.score)
+        word = CONSISTENCY_SCORES[self.score] if rule is None else rule.word
         if np.isnan(self.difference):
             return f"{self.method} and {self.other} cannot be compared by {word}: at least one of them has none."
         if self.difference == 0 and not self.excludes_zero:
@@ -234,7 +235,7 @@ class Difference(Viewed):
         interval = f"{self.confidence:.0%} interval over {DRAWN[self.over]} {low:+.4f} to {high:+.4f}"
         if not self.excludes_zero:
             return f"{said} ({interval}): the interval contains 0, so no difference is shown."
-        better = (self.difference < 0) != rule.higher_is_better
+        better = (self.difference < 0) != (rule is not None and rule.higher_is_better)
         return f"{said} ({interval}): the interval excludes 0, {self.method} is {'better' if better else 'worse'}."
 
 

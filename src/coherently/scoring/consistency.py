@@ -14,219 +14,58 @@ coherence under the log loss.
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.contract import (
-    FLAG,
-    NUMBER,
-    TEXT,
-    WHOLE,
-    Described,
-    KnownText,
-    ListOf,
-    MapOf,
-    ObjectOf,
-    OrNull,
-    Record,
-    RecordField,
-    numbers,
-    plain,
-)
-from coherently.conversion import Tuple, check_answers, read_tuples, tuples_draft
-from coherently.conversion.tuples import CHECK_NAMES, CHECKS, Question, counted_once
+from coherently.conversion import Tuple, check_answers, read_tuples
+from coherently.conversion.draft import Draft
+from coherently.conversion.tuples import CHECKS, Question, counted_once, posed_tuples
 from coherently.engine import opened
-from coherently.errors import PanelError, counted
+from coherently.errors import MethodError, PanelError, counted
 from coherently.note_log import notes_logged
-from coherently.panel import Panel, Tabled, records, to_frame
+from coherently.panel import Panel
+from coherently.panel.texts import name_some
 from coherently.problem import Log
+from coherently.scoring.check_bound import proved_by_checks
+from coherently.scoring.consistency_scores import ClusterSums, Consistency
+from coherently.scoring.event_clusters import cluster_labels
 from coherently.scoring.found_checks import MOST_EVENTS, found_checks
 from coherently.scoring.frequentist import BETA, frequentist
-from coherently.scoring.tuple_distances import AT_ONCE, distance, tuple_distances
+from coherently.scoring.intervals import clusters_of
+from coherently.scoring.tuple_distances import AT_ONCE, joint_distance, tuple_distances
 from coherently.solve import Exact
-from coherently.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Vector
     from coherently.engine import Engine
-    from coherently.panel import Columns, Progress
+    from coherently.panel import Progress
+    from coherently.scoring.event_clusters import Clusters
+    from coherently.scoring.tuple_distances import JointDistance
     from coherently.solve import Signal
 
-TUPLE = ObjectOf(
-    "a tuple",
-    (
-        RecordField("judge", TEXT, "who answered"),
-        RecordField("tuple", TEXT, "the name of the tuple"),
-        RecordField("check", KnownText(lambda: CHECK_NAMES), "the check"),
-        RecordField("answers", MapOf(NUMBER), "the probability of each role of the check"),
-        RecordField(
-            "questions",
-            MapOf(
-                ObjectOf(
-                    "a question",
-                    (
-                        RecordField("title", TEXT, "the question"),
-                        RecordField("body", TEXT, "its details; may be empty"),
-                        RecordField("resolution", OrNull(FLAG), "whether it came true; null if that is not known"),
-                    ),
-                )
-            ),
-            "the questions behind roles and variables, where they are known",
-        ),
-        RecordField("arbitrage", NUMBER, "the arbitrage metric"),
-        RecordField("frequentist", NUMBER, "the frequentist metric"),
-    ),
-)
-COUNTED = ("answers", "joint_per_answer")
-"""Columns of judges that the record has apart, since its first version had none of them."""
-CONSISTENCY_RECORD = Record(
-    "consistency",
-    2,
-    "How inconsistent answers are, tuple by tuple and judge by judge (`co.consistency`).",
-    (
-        RecordField("tuples", ListOf(TUPLE), "one object per tuple, given or found"),
-        RecordField(
-            "judges",
-            ListOf(
-                ObjectOf(
-                    "a judge",
-                    (
-                        RecordField("judge", TEXT, "the name"),
-                        RecordField("tuples", WHOLE, "the number of tuples", derived=True),
-                        RecordField("arbitrage", OrNull(NUMBER), "the mean over tuples", derived=True),
-                        RecordField("frequentist", OrNull(NUMBER), "the mean over tuples", derived=True),
-                        RecordField("joint", OrNull(NUMBER), "the arbitrage metric of all forecasts together"),
-                    ),
-                )
-            ),
-            "one object per judge",
-        ),
-        RecordField("answers", ListOf(WHOLE), "the number of forecasts of each judge, in the order of judges", since=2),
-        RecordField("clip", NUMBER, "answers were moved to [clip, 1 - clip]"),
-        RecordField("clipped", WHOLE, "the number of answers that were moved"),
-        RecordField("notes", ListOf(TEXT), "what a reader should know"),
-    ),
-)
+__all__ = ["Consistency", "consistency"]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Consistency(Tabled, Value, Described):
-    """Scores of tuples, one entry per tuple, and of judges; 0 is consistent.
+@dataclass(frozen=True, slots=True, eq=False)
+class _JudgeBatch:
+    """Tuples, and the panel of each judge: what all ways of giving answers come to.
 
-    `arbitrage` and `frequentist` have one entry per tuple; `joint`, one entry per judge of `judges`, is the arbitrage
-    metric of all forecasts of the judge together (NaN if it was not asked for), and `answers` the number of these
-    forecasts (0 if unknown). Answers below `clip` or above `1 - clip` were moved there; `clipped` counts them.
+    `questions` has, for each tuple, the questions that it is about, by numbers; `capacity` has how often each of these
+    was answered. `cluster` has the cluster of each tuple, `rows` that of each row of each judge's panel.
     """
 
-    record: ClassVar[Record] = CONSISTENCY_RECORD
-
-    tuples: tuple[Tuple, ...]
-    arbitrage: NDArray[np.float64]
-    frequentist: NDArray[np.float64]
-    judges: tuple[str, ...]
-    joint: NDArray[np.float64]
-    answers: NDArray[np.int64]
-    clip: float
-    clipped: int
-    notes: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"<Consistency: {counted(len(self.tuples), 'tuple')} of {counted(len(self.judges), 'judge')}>"
-
-    def columns(self) -> Columns:
-        """The columns of `frame`."""
-        return {
-            "judge": [item.judge for item in self.tuples],
-            "tuple": [item.name for item in self.tuples],
-            "check": [item.check for item in self.tuples],
-            "arbitrage": self.arbitrage,
-            "frequentist": self.frequentist,
-        }
-
-    def judge_columns(self) -> Columns:
-        """The columns of `judge_frame`."""
-        number = {name: index for index, name in enumerate(self.judges)}
-        owner = np.array([number[item.judge] for item in self.tuples], np.int64)
-        count = np.bincount(owner, minlength=len(self.judges))
-        return {
-            "judge": list(self.judges),
-            "tuples": count,
-            "arbitrage": _means(owner, self.arbitrage, count),
-            "frequentist": _means(owner, self.frequentist, count),
-            "joint": self.joint,
-            "answers": self.answers,
-            "joint_per_answer": np.where(self.answers > 0, self.joint / np.maximum(self.answers, 1), np.nan),
-        }
-
-    def check_columns(self) -> Columns:
-        """The columns of `check_frame`."""
-        pairs = list(dict.fromkeys((item.judge, item.check) for item in self.tuples))
-        order = sorted(pairs, key=lambda pair: (self.judges.index(pair[0]), CHECK_NAMES.index(pair[1])))
-        number = {pair: index for index, pair in enumerate(order)}
-        owner = np.array([number[item.judge, item.check] for item in self.tuples], np.int64)
-        count = np.bincount(owner, minlength=len(order))
-        return {
-            "judge": [judge for judge, _ in order],
-            "check": [check for _, check in order],
-            "tuples": count,
-            "arbitrage": _means(owner, self.arbitrage, count),
-            "frequentist": _means(owner, self.frequentist, count),
-        }
-
-    def _plain(self) -> dict[str, Any]:
-        asked = [
-            {"answers": dict(each.answers), "questions": {role: asdict(one) for role, one in each.questions.items()}}
-            for each in self.tuples
-        ]
-        tuples = zip(records(self.columns()), asked, strict=True)
-        return plain(  # type: ignore[no-any-return]
-            {
-                "tuples": [row | more for row, more in tuples],
-                "judges": records({name: own for name, own in self.judge_columns().items() if name not in COUNTED}),
-                "answers": self.answers.tolist(),
-                "clip": float(self.clip),
-                "clipped": self.clipped,
-                "notes": self.notes,
-            }
-        )
-
-    @classmethod
-    def _from_plain(cls, values: dict[str, Any]) -> Consistency:
-        rows, judges = values["tuples"], values["judges"]
-        return cls(
-            tuples=tuple(_read_tuple(row) for row in rows),
-            arbitrage=numbers([row["arbitrage"] for row in rows]),
-            frequentist=numbers([row["frequentist"] for row in rows]),
-            judges=tuple(row["judge"] for row in judges),
-            joint=numbers([row["joint"] for row in judges]),
-            answers=np.array(values.get("answers") or [0] * len(judges), np.int64),
-            clip=float(values["clip"]),
-            clipped=values["clipped"],
-            notes=tuple(values["notes"]),
-        )
-
-    def frame(self) -> Any:
-        """One row per tuple: judge, tuple, check, arbitrage, frequentist."""
-        return to_frame(self.columns(), None)
-
-    def judge_frame(self) -> Any:
-        """One row per judge: judge, tuples, mean arbitrage, mean frequentist, joint, answers, joint_per_answer."""
-        return to_frame(self.judge_columns(), None)
-
-    def check_frame(self) -> Any:
-        """One row per judge and check: judge, check, tuples, mean arbitrage, mean frequentist."""
-        return to_frame(self.check_columns(), None)
-
-
-def _read_tuple(row: dict[str, Any]) -> Tuple:
-    questions = {role: Question(**each) for role, each in row["questions"].items()}
-    answers = {role: float(p) for role, p in row["answers"].items()}
-    return Tuple(row["judge"], row["check"], answers, row["tuple"], questions=questions)
+    tuples: list[Tuple]
+    panels: dict[str, Panel]
+    questions: list[tuple[int, ...]]
+    capacity: Vector
+    cluster: Indices
+    rows: dict[str, Indices]
+    given: Vector
+    notes: list[str]
 
 
 @notes_logged(lambda scores: scores.notes)
@@ -236,7 +75,8 @@ def consistency(
     clip: float = 1e-4,
     beta: float = BETA,
     joint: bool = True,
-    time_limit: float = 60.0,
+    cluster: Clusters | None = None,
+    time_limit: float = 10.0,
     progress: Progress | None = None,
     cancel: Signal | None = None,
     engine: Engine | None = None,
@@ -245,10 +85,14 @@ def consistency(
 
     `source` is a panel, whose events hold the checks that their logic makes; or a file or folder of consistency tuples
     (or several); or tuples (judge, check, {role: probability}), with {role: question} as a fourth part where questions
-    occur in several tuples. The same tuple twice counts once, and the same question is one event. The arbitrage metric
-    clips probabilities to [`clip`, `1 - clip`]; `beta` is the small variance that the frequentist metric adds.
-    `joint=False` leaves the joint scores out; `time_limit` is for each score, in seconds; `progress`, `cancel` and
-    `engine` are as in `co.aggregate`, and scores that a stop leaves unfinished are upper bounds.
+    occur in several tuples. The same tuple twice counts once, the same question is one event, and the same answer to it
+    is one answer. The arbitrage metric clips probabilities to [`clip`, `1 - clip`]; `beta` is the small variance that
+    the frequentist metric adds. `joint=False` leaves the joint scores out; `time_limit` is for each score, in seconds;
+    `progress`, `cancel` and `engine` are as in `co.aggregate`, and scores that a stop leaves unfinished are upper
+    bounds, with proved lower bounds beside them.
+
+    Intervals are over clusters: questions that hang together by shared variables and laws, and those of a panel that
+    `cluster` (as in `co.compare`) puts together for reasons that no law states.
 
     >>> import coherently as co
     >>> scores = co.consistency([
@@ -267,48 +111,97 @@ def consistency(
     1   Bob   0.000000  0.000000        2          0.000000
     """
     loss = Log(clip)
-    if isinstance(source, Panel):
-        tuples, notes = _found_tuples(source)
-        panels = {name: source.judge(name) for name in source.judges}
-    else:
-        tuples, notes = _tuples(source)
-        panels = {judge: _joint_panel(tuples, judge) for judge in dict.fromkeys(item.judge for item in tuples)}
+    known = _panel_answers(source, cluster) if isinstance(source, Panel) else _tuple_answers(source, cluster)
+    tuples, panels, notes = known.tuples, known.panels, known.notes
     stages = range(0, len(tuples), AT_ONCE)
     work, arbitrage = len(stages) + joint * len(panels), np.zeros(len(tuples))
-    apart = np.full(len(panels), np.nan)
     tell = progress or (lambda _: None)
-    open_ = 0
+    late = 0
     with opened(engine) as executor:
         for done, first in enumerate(stages, 1):
             some = tuples[first : first + AT_ONCE]
-            arbitrage[first : first + AT_ONCE], late = tuple_distances(
+            arbitrage[first : first + AT_ONCE], open_ = tuple_distances(
                 some, loss, time_limit, cancel=cancel, engine=executor
             )
-            open_ += late
+            late += open_
             tell(done / work)
-        for index, panel in enumerate(panels.values() if joint else ()):
-            apart[index], known = distance(panel, loss, Exact().tolerance, time_limit, cancel=cancel, engine=executor)
-            open_ += not known
-            tell((len(stages) + index + 1) / work)
-    given = source.probability if isinstance(source, Panel) else [p for item in tuples for p in item.answers.values()]
-    if open_:
-        notes.append(
-            f"scores that are only upper bounds, not finished in their time limit of {time_limit:g} s: {open_:,}"
+
+        def apart(panel: Panel, done: int) -> JointDistance:
+            found = joint_distance(panel, loss, Exact().tolerance, time_limit, cancel=cancel, engine=executor)
+            tell((len(stages) + done) / work)
+            return found
+
+        together = {name: apart(panel, i) for i, (name, panel) in enumerate(panels.items(), 1)} if joint else {}
+    if late:
+        notes.append(f"scores of tuples that are only upper bounds, not finished in {time_limit:g} s: {late:,}")
+    return _scores(known, arbitrage, together, clip=clip, beta=beta, time_limit=time_limit)
+
+
+def _scores(
+    known: _JudgeBatch,
+    arbitrage: Vector,
+    together: dict[str, JointDistance],
+    *,
+    clip: float,
+    beta: float,
+    time_limit: float,
+) -> Consistency:
+    value, least = (
+        np.array([getattr(together[name], part) if together else np.nan for name in known.panels])
+        for part in ("value", "lower_bound")
+    )
+    proved = _proved(known, arbitrage)
+    proved = np.fmin(proved, value)  # repeated conditionals are merged by definition, which loses less than checks do
+    least = np.where(np.isnan(value), np.nan, np.fmax(least, proved))
+    unfinished = [name for name, one in together.items() if not one.is_finished]
+    if unfinished:
+        low, high = (float(each[list(known.panels).index(unfinished[0])]) for each in (least, value))
+        known.notes.append(
+            f"joint scores that are only upper bounds, not finished in their time limit of {time_limit:g} s: "
+            f"{name_some(unfinished)}; joint_bound is proved, as in {low:.4g} to {high:.4g} for {unfinished[0]}"
         )
     return Consistency(
-        tuple(tuples),
+        tuple(known.tuples),
         arbitrage,
-        np.array([frequentist(item.check, item.answers, beta) for item in tuples]),
-        tuple(panels),
-        joint=apart,
-        answers=np.array([len(panel) for panel in panels.values()], np.int64),
+        np.array([frequentist(item.check, item.answers, beta) for item in known.tuples]),
+        tuple(known.panels),
+        joint=value,
+        answers=np.array([len(panel) for panel in known.panels.values()], np.int64),
         clip=clip,
-        clipped=int(np.sum((np.asarray(given) < clip) | (np.asarray(given) > 1 - clip))),
-        notes=tuple(notes),
+        clipped=int(np.sum((known.given < clip) | (known.given > 1 - clip))),
+        notes=tuple(known.notes),
+        joint_bound=least,
+        by_checks=proved,
+        clusters=_cluster_sums(known, together),
     )
 
 
-def _found_tuples(panel: Panel) -> tuple[list[Tuple], list[str]]:
+def _proved(known: _JudgeBatch, arbitrage: Vector) -> Vector:
+    """What the checks of each judge prove of the joint score, one at a time."""
+    own = {name: list[int]() for name in known.panels}
+    for place, item in enumerate(known.tuples):
+        own[item.judge].append(place)
+    return np.array(
+        [proved_by_checks([known.questions[i] for i in rows], arbitrage[rows], known.capacity) for rows in own.values()]
+    )
+
+
+def _cluster_sums(known: _JudgeBatch, together: dict[str, JointDistance]) -> ClusterSums:
+    """The joint distance and the number of answers of each judge in each cluster."""
+    parts = []
+    for judge, (name, panel) in enumerate(known.panels.items()):
+        cluster = known.rows[name]
+        values = together[name].rows if together else np.full(len(panel), np.nan)
+        used, place, answers = np.unique(cluster, return_inverse=True, return_counts=True)
+        joint = np.bincount(place.ravel(), values, len(used))
+        parts.append((np.full(len(used), judge), used, joint, answers))
+    judge_, cluster_, joint_, answers_ = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return ClusterSums(
+        known.cluster, judge_.astype(np.int64), cluster_, joint=joint_, answers=answers_.astype(np.int64)
+    )
+
+
+def _panel_answers(panel: Panel, cluster: Clusters | None) -> _JudgeBatch:
     """The answers of each judge to the checks that the panel's events hold; repeated answers count by their mean."""
     found = found_checks(panel)
     known = panel.weight > 0
@@ -318,51 +211,88 @@ def _found_tuples(panel: Panel) -> tuple[list[Tuple], list[str]]:
     place = panel.judge_index[known].astype(np.int64) * size[1] + panel.event_index[known]
     count = np.bincount(place, minlength=size[0] * size[1]).reshape(size)
     total = np.bincount(place, panel.probability[known], size[0] * size[1]).reshape(size)
+    capacity = np.bincount(place, panel.weight[known], size[0] * size[1]).astype(np.float64)
+    group = clusters_of(panel, cluster_labels(panel, cluster))
     text, labels = panel.written.text, panel.labels
-    tuples = []
+    tuples, questions, clusters = list[Tuple](), list[tuple[int, ...]](), list[int]()
     for check, events in found.checks:
         index = list(events)
         roles = tuple(CHECKS.get(check) or map(str, range(1, len(index) + 1)))
-        questions = {role: Question(labels.get(text[i], text[i])) for role, i in zip(roles, index, strict=True)}
+        asked = {role: Question(labels.get(text[i], text[i])) for role, i in zip(roles, index, strict=True)}
         name = ", ".join(text[i] for i in index)
         for judge in np.flatnonzero((count[:, index] > 0).all(axis=1)).tolist():
             answers = (total[judge, index] / count[judge, index]).tolist()
-            tuples.append(
-                Tuple(panel.judges[judge], check, dict(zip(roles, answers, strict=True)), name, questions=questions)
-            )
+            own = dict(zip(roles, answers, strict=True))
+            tuples.append(Tuple(panel.judges[judge], check, own, name, questions=asked))
+            questions.append(tuple(judge * size[1] + i for i in index))
+            clusters.append(int(group[index[0]]))
     notes = []
     if found.unsearched:
         notes.append(
             f"{counted(found.unsearched, 'set')} of more than {MOST_EVENTS} events that hang together not searched for "
             "checks of two or three of them; the joint score counts them"
         )
-    return tuples, notes
+    return _JudgeBatch(
+        tuples,
+        {name: panel.judge(name) for name in panel.judges},
+        questions,
+        capacity,
+        cluster=np.array(clusters, np.int64),
+        rows={name: group[panel.event_index[panel.judge_index == i]] for i, name in enumerate(panel.judges)},
+        given=panel.probability,
+        notes=notes,
+    )
 
 
-def _means(owner: NDArray[np.int64], values: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
-    total = np.bincount(owner, values, len(count))
-    mean: NDArray[np.float64] = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
-    return mean
+def _tuple_answers(source: str | os.PathLike[str] | Iterable[object], cluster: Clusters | None) -> _JudgeBatch:
+    """Tuples with the panel that they make: of each judge for the joint score, of all for the clusters."""
+    if cluster is not None:
+        raise MethodError(
+            "cluster names events of a panel, and these are tuples, which hang together by their questions: "
+            "make a panel of them with co.convert, or leave cluster out"
+        )
+    tuples, read, notes = _tuples(source)
+    alone = read.forecasts
+    whole = posed_tuples(tuples, Draft(forecasts=list(alone)))
+    every = _drafted(whole.draft)
+    group = clusters_of(every)[every.event_index]
+    judges = list(dict.fromkeys([*(item.judge for item in tuples), *(each.judge for each in alone)]))
+    owner = np.array([row.judge for row in whole.draft.forecasts])
+    panels = {}
+    for judge in judges:
+        own = Draft(forecasts=[each for each in alone if each.judge == judge])
+        panels[judge] = _drafted(posed_tuples([item for item in tuples if item.judge == judge], own).draft)
+    return _JudgeBatch(
+        tuples,
+        panels,
+        questions=list(whole.rows),
+        capacity=np.ones(len(owner)),
+        cluster=np.array([group[rows[0]] for rows in whole.rows], np.int64),
+        rows={judge: group[owner == judge] for judge in judges},
+        given=np.array([row.probability for row in whole.draft.forecasts]),
+        notes=notes,
+    )
 
 
-def _joint_panel(tuples: Sequence[Tuple], judge: str) -> Panel:
-    draft = tuples_draft([item for item in tuples if item.judge == judge])
+def _drafted(draft: Draft) -> Panel:
     rows = [(forecast.judge, forecast.event, forecast.probability) for forecast in draft.forecasts]
     return Panel.from_records(rows, laws=draft.laws)
 
 
-def _tuples(source: str | os.PathLike[str] | Iterable[object]) -> tuple[list[Tuple], list[str]]:
+def _tuples(source: str | os.PathLike[str] | Iterable[object]) -> tuple[list[Tuple], Draft, list[str]]:
+    """The tuples, what was read beside them, and notes."""
     items = [source] if isinstance(source, str | os.PathLike) else list(source)
     paths = [item for item in items if isinstance(item, str | os.PathLike)]
     if paths and len(paths) == len(items):
         tuples, draft = read_tuples(paths)
         if not tuples:
             raise PanelError("the sources have no tuple with all its answers")
-        return _once(tuples, draft.notes)
+        kept, notes = _once(tuples, draft.notes)
+        return kept, draft, notes
     if not items:
         raise PanelError("no tuples were given")
-    given = [_tuple(item, number) for number, item in enumerate(items, 1)]
-    return _once(given, [])
+    kept, notes = _once([_tuple(item, number) for number, item in enumerate(items, 1)], [])
+    return kept, Draft(), notes
 
 
 def _once(tuples: list[Tuple], notes: list[str]) -> tuple[list[Tuple], list[str]]:

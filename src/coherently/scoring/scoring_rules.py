@@ -158,3 +158,11 @@ def by_group(values: ArrayLike, group: NDArray[np.integer], n_groups: int) -> ND
 
 def _floats(values: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
+
+
+CONSISTENCY_SCORES = {
+    "joint_per_answer": "joint arbitrage per answer",
+    "arbitrage": "mean arbitrage",
+    "frequentist": "mean frequentist metric",
+}
+"""The scores of `co.consistency` that have intervals, differences and ranks, in words; lower is better."""

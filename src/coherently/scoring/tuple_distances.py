@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently.conversion.tuples import LADDER, PARTITION
 from coherently.panel import Panel
+from coherently.problem import components_of
 from coherently.result import aggregate
 from coherently.solve import Exact, Status
 
@@ -21,21 +23,35 @@ if TYPE_CHECKING:
     from coherently.solve import Signal
 
 TOLERANCE = 1e-9
-"""The gap to which a tuple's distance is proved; tuples are small enough for it."""
+"""The gap to which a tuple's distance is proved, relative to it or to its part of 1; tuples are small enough for it."""
 AT_ONCE = 2_000
 """Number of tuples that are solved in one call, as independent components of one panel."""
 UNFINISHED = (Status.TIME_LIMIT, Status.INTERRUPTED)
 
 
-def distance(
+@dataclass(frozen=True, slots=True, eq=False)
+class JointDistance:
+    """The distance of all answers of a judge from coherence, and a proved lower bound on it.
+
+    `rows` has the part of each answer's component, given once, to the component's first answer, so that sums over whole
+    components, or over clusters of them, are theirs.
+    """
+
+    value: float
+    lower_bound: float
+    rows: Vector
+    is_finished: bool
+
+
+def joint_distance(
     panel: Panel,
     loss: Log,
     tolerance: float,
     time_limit: float,
     cancel: Signal | None = None,
     engine: Executor | None = None,
-) -> tuple[float, bool]:
-    """The divergence of the nearest coherent forecasts from the forecasts as given; false if time was too short.
+) -> JointDistance:
+    """The divergence of the nearest coherent forecasts from the forecasts as given.
 
     It is the sum of the objective, which is about merged forecasts, and of what merging leaves out: the divergence of
     the merged forecasts from those that were merged. Conditionals are merged by definition, so theirs does not count.
@@ -45,9 +61,16 @@ def distance(
     given, unit = problem.forecasts, problem.forecasts.unit
     told = (given.weight > 0) & ~problem.conditional[unit] & ~np.isnan(problem.mean[unit]) & ~given.interval
     merged = problem.merged.mean[problem.coordinate[unit[told]]]
-    left_out = np.sum(given.weight[told] * loss.divergence(merged, loss.clipped(problem.turned()[told])))
-    value = max(0.0, float(result.objective or 0.0) + float(left_out))
-    return value, result.status not in UNFINISHED
+    rows = np.zeros(len(unit))
+    rows[told] = given.weight[told] * loss.divergence(merged, loss.clipped(problem.turned()[told]))
+    left_out = float(rows.sum())
+    component = components_of(problem)[unit]
+    known, first = np.unique(component, return_index=True)
+    parts = np.array([one.objective for one in result.components])
+    rows[first[known >= 0]] += parts[known[known >= 0]]
+    value = max(0.0, float(result.objective or 0.0) + left_out)
+    least = min(value, max(0.0, float(result.lower_bound or 0.0) + left_out))
+    return JointDistance(value, least, rows, result.status not in UNFINISHED)
 
 
 def tuple_distances(
@@ -70,7 +93,7 @@ def tuple_distances(
         laws += own
         starts.append(len(rows))
     panel = Panel.from_records(rows, laws=laws)
-    method = Exact(tolerance=TOLERANCE / max(1, len(tuples)), time_limit=time_limit)
+    method = Exact(tolerance=TOLERANCE, time_limit=time_limit)
     result = aggregate(panel, method, loss, cancel=cancel, engine=engine)
     x = result.solution.value[result.problem.forecasts.unit]
     lost = loss.divergence(x, loss.clipped(panel.probability))

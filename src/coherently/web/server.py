@@ -24,6 +24,7 @@ import coherently
 from coherently.errors import CoherentlyError
 from coherently.explain import judge_sheet as desk
 from coherently.web.access.callers import AccountCaller, facilitator, is_this_machine
+from coherently.web.access.desk_crew import DeskCrew, InlineDesk
 from coherently.web.access.door import Door, internal
 from coherently.web.access.error_refusals import refusal_of
 from coherently.web.access.logbook import Logbook, write_logs
@@ -33,10 +34,11 @@ from coherently.web.api.application import make_api
 from coherently.web.api.change_feed import ChangeFeed
 from coherently.web.jobs.calculator import Calculator
 from coherently.web.jobs.crew import Crew
+from coherently.web.jobs.postman import Postman
 from coherently.web.operations.open_panels import close_panels
 from coherently.web.refusals import RefusedError
 from coherently.web.settings import SettingsError
-from coherently.web.store import JOB_STATUSES, StoreError, open_store
+from coherently.web.store import JOB_STATUSES, StoreError, open_store, restore_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -65,7 +67,8 @@ class WorkbenchApp(Door):
 
 def make_app(settings: ServiceSettings) -> WorkbenchApp:
     """The workbench: the REST API at /api/v1, pages at /, behind the door that every request passes."""
-    bench = Workbench(open_store(settings.store_url), settings)
+    crew_of_desk = DeskCrew(settings.desk_processes) if settings.desk_processes else None
+    bench = Workbench(open_store(settings.store_url), settings, crew_of_desk or InlineDesk())
     logbook = Logbook(log_requests=settings.log_requests)
     calculator = Calculator(settings.limits)
     feed = ChangeFeed(bench.store, settings.limits.streams, logbook.streams)
@@ -74,6 +77,11 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         crew = Crew(settings)
         crew.start()
+        postman = None if settings.mail is None else Postman(bench.store, settings.mail)
+        if postman is not None:
+            postman.start()
+        if crew_of_desk is not None:
+            crew_of_desk.start()
         warming = threading.Thread(target=desk.warm_up)
         warming.start()
         tidying = asyncio.create_task(_tidy(bench))
@@ -83,7 +91,10 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
             tidying.cancel()
             feed.close()
             warming.join()  # a process must not end while compiled code still runs in it
+            if postman is not None:
+                postman.stop()
             crew.stop()
+            bench.desk.close()
             calculator.close()
             close_panels(bench.store)
             bench.store.close()
@@ -184,6 +195,11 @@ def back_up(settings: ServiceSettings, path: Path) -> None:
     """Write a copy of the store while it may be in use."""
     with open_store(settings.store_url) as store:
         store.backup(path)
+
+
+def restore(settings: ServiceSettings, path: Path) -> Path | None:
+    """Put a backup in place of the store, which may be in use; where what was there is kept."""
+    return restore_store(settings.store_url, path)
 
 
 def serve(settings: ServiceSettings, *, announce: Callable[[str], None], open_browser: bool = False) -> None:

@@ -22,7 +22,8 @@ class Service:
     """A workbench without workers: `work` makes the jobs that wait. `http` is a client without any credentials."""
 
     def __init__(self, store_url, limits=UNHURRIED, **settings):
-        self.settings = ServiceSettings(store_url, port=0, workers=0, log_requests=False, limits=limits, **settings)
+        settings = {"workers": 0, "desk_processes": 0} | settings
+        self.settings = ServiceSettings(store_url, port=0, log_requests=False, limits=limits, **settings)
         self.app = make_app(self.settings)
         self.bench, self.store = self.app.bench, self.app.bench.store
         self._listening = listening(self.settings)

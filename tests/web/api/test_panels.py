@@ -307,3 +307,14 @@ def test_a_text_that_cannot_be_read_is_placed_in_the_body(weather):
     error = refused(api.post(f"{path}/laws", json={"statement": "~rain"}), 422)
     assert error["code"] == "contradictory-laws"
     assert [each["where"]["field"] for each in error["problems"]] == [None, "body.statement"]
+
+
+def test_a_board_does_not_die_of_what_it_cannot_suggest(weather):
+    """Two questions of nine variables each: together they have more than a formula may have."""
+    texts = [" & ".join(f"{letter}{n}" for n in range(9)) for letter in "vw"]
+    events = [weather.ask(text) for text in texts]
+    answers = [{"event": event, "probability": 0.5} for event in events]
+    assert weather.ann.post("/sheet/answers", json={"answers": answers}).status_code == 200
+    assert weather.api.get(f"{weather.path}/board").status_code == 200
+    weather.close()
+    assert weather.api.get(f"{weather.path}/board").json()["round"]["phase"] == "discussion"

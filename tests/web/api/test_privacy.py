@@ -55,16 +55,19 @@ class Facilitator:
 
     def reads(self, aggregation=None):
         """Everything that a facilitator can look at, by address: all GET routes of the schema, and all pages."""
-        known = {"panel": self.panel, "aggregation": aggregation}
+        known = {"panel": self.panel, "aggregation": aggregation, "kind": "reminder"}
         schema = self.http.get("/openapi.json").json()["paths"]
         routes = [path for path, item in schema.items() if "get" in item and path.startswith("/panels")]
         routes = [API + path for path in routes if not path.endswith("/stream")]
-        pages = [f"/panels/{{panel}}{part}" for part in ("/questions", "/preview", "/board", "/discussion", "/results")]
+        pages = [
+            f"/panels/{{panel}}{part}"
+            for part in ("/questions", "/people", "/preview", "/board", "/discussion", "/results")
+        ]
         pages += [
             f"/panels/{{panel}}/aggregations/{{aggregation}}/{name}" for name in ("certificate.json", "accuracy.csv")
         ]
         wanted = set(re.findall(r"\{(\w+)\}", " ".join(routes)))
-        assert wanted <= {"panel", "aggregation", "ending"}, "a new route: say here how it is read"
+        assert wanted <= {"panel", "aggregation", "ending", "kind"}, "a new route: say here how it is read"
         found = {}
         for route in [*routes, *pages, "/"]:
             for ending in ("csv", "json", "py") if "{ending}" in route else ("",):

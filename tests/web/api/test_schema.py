@@ -16,6 +16,8 @@ FREE = (
     "/sheet/hand-in",
     "/panels/{panel}/judges/{judge}/link",
     "/panels/{panel}/aggregations/{aggregation}/cancel",
+    "/panels/{panel}/messages/{message}/cancel",
+    "/panels/{panel}/messages/{message}/repeat",
     "/panels/{panel}/restore",
     "/panels/{panel}/questions/{question}/copy",
     "/panels/{panel}/questions/{question}/restore",

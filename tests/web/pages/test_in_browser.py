@@ -19,6 +19,7 @@ PAGES = {
     "closed board": "{closed}/board",
     "discussion": "{closed}/discussion",
     "results": "{closed}/results?from=1&to=3&outcomes=1",
+    "people": "{open}/people",
     "influence": "{closed}/influence",
     "scores": "/scores",
 }
@@ -51,7 +52,7 @@ def test_axe_finds_nothing_and_nothing_is_out_of_place(see, name, scheme):
     assert seen.width() <= 320
 
 
-@pytest.mark.parametrize("name", ["questions", "board", "discussion", "results", "influence"])
+@pytest.mark.parametrize("name", ["questions", "people", "board", "discussion", "results", "influence"])
 def test_every_control_is_large_enough_for_a_finger(see, name):
     seen = see(PAGES[name], size="phone")
     small = seen.page.evaluate(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from coherently.values import Told
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,16 @@ class Feedback(Told):
     contradictions: tuple[Clash, ...] = ()
     states: Mapping[str, AnswerState] = field(default_factory=dict)
     finished: bool = True
+
+    @classmethod
+    def unfinished(cls, answers: Iterable[Answered]) -> Feedback:
+        """Feedback on answers that nobody has looked at yet.
+
+        >>> Feedback.unfinished([Answered("e1", 0.5)]).as_dict()["states"]
+        {'e1': 'not-checked'}
+        """
+        given = (each.event for each in answers if each.probability is not None and not each.abstained)
+        return cls(states=dict.fromkeys(given, AnswerState.NOT_CHECKED), finished=False)
 
     @property
     def checked(self) -> bool:

@@ -29,7 +29,16 @@ from coherently.explain.judge_sheet.drawn_curves import (
     read_axis,
 )
 from coherently.explain.judge_sheet.live_feedback import feedback, fit, warm_up
-from coherently.explain.judge_sheet.panel_overview import ask_next, averages, follows, overview, rises
+from coherently.explain.judge_sheet.panel_overview import (
+    PanelAnswers,
+    PanelLook,
+    ask_next,
+    averages,
+    follows,
+    look_at_panel,
+    overview,
+    rises,
+)
 from coherently.explain.judge_sheet.question_drafts import LooseWord, loose_names, needless_laws, read_draft
 
 __all__ = [
@@ -46,6 +55,8 @@ __all__ = [
     "Item",
     "LooseWord",
     "Overview",
+    "PanelAnswers",
+    "PanelLook",
     "SheetSetting",
     "Spread",
     "Suggestion",
@@ -56,6 +67,7 @@ __all__ = [
     "feedback",
     "fit",
     "follows",
+    "look_at_panel",
     "loose_names",
     "needless_laws",
     "overview",

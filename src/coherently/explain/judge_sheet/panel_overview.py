@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from coherently.explain.fit.nearest_answers import mended
 from coherently.explain.fit.read_sheets import pieces_of, read_sheet
 from coherently.explain.fit.sheet_values import Answered, Item, Overview, SheetSetting, Spread, Suggestion
 from coherently.explain.fit.small_program import LOOSE
-from coherently.explain.judge_sheet.attempts import processor_budget
+from coherently.explain.judge_sheet.attempts import Attempts, processor_budget
 from coherently.explain.judge_sheet.live_feedback import clashes_of
 from coherently.explain.people_sentences import number_word, opened, percent, phrase
 
@@ -28,8 +29,54 @@ if TYPE_CHECKING:
 
 MOST_ASKED = 60
 """Maximum number of pairs of events that are looked at for the next question."""
+KEPT_LOOKS, LONGEST_LOOK = 50, 16.0
+"""How many looks at panels are kept, and the seconds of the processor of the last attempt at one."""
 OPEN = 0.01
 """Minimum width of what is open for a question to be worth asking."""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelLook:
+    """All that is worked out of a panel for its facilitator."""
+
+    overview: Overview
+    suggestions: tuple[Suggestion, ...] = ()
+
+    @property
+    def finished(self) -> bool:
+        """Whether more time would find no more."""
+        return self.overview.finished
+
+
+@dataclass(frozen=True, slots=True)
+class PanelAnswers:
+    """The answers of a panel, by judge, as one value: who meant which contradictions, and what is not to be shown."""
+
+    setting: SheetSetting
+    answers: tuple[tuple[str, tuple[Answered, ...]], ...]
+    meant: tuple[tuple[str, frozenset[str]], ...] = ()
+    hidden: frozenset[str] = frozenset()
+
+    def unfinished(self) -> PanelLook:
+        """What is known of them before anybody has looked."""
+        by_judge = dict(self.answers)
+        given = tuple(judge for judge, own in by_judge.items() if own)
+        seen = Overview(spreads(self.setting, by_judge), unchecked=given, averages_checked=not given, finished=False)
+        return PanelLook(seen)
+
+
+_LOOKS = Attempts[PanelLook](KEPT_LOOKS, LONGEST_LOOK)
+
+
+def look_at_panel(asked: PanelAnswers, seconds: float) -> PanelLook:
+    """Contradictions, disagreement and what to ask next; what did not finish gets more time when it is asked again."""
+
+    def find(limit: float) -> PanelLook:
+        answers = dict(asked.answers)
+        shown = {judge: [each for each in own if each.event not in asked.hidden] for judge, own in asked.answers}
+        return PanelLook(overview(asked.setting, answers, dict(asked.meant), limit), ask_next(asked.setting, shown))
+
+    return _LOOKS.get(asked, seconds, find)
 
 
 def overview(

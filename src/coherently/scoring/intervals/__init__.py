@@ -1,7 +1,8 @@
 """How sure mean scores and their differences are."""
 
 from coherently.scoring.intervals.bootstrap import covariances, redraw
-from coherently.scoring.intervals.independent_units import Units, units_of
+from coherently.scoring.intervals.cluster_ratios import ClusterRatios
+from coherently.scoring.intervals.independent_units import Units, clusters_of, units_of
 from coherently.scoring.intervals.jackknife import (
     LEAST_EFFECTIVE_UNITS,
     LEAST_JUDGES,
@@ -20,10 +21,12 @@ __all__ = [
     "LEAST_JUDGES",
     "LEAST_UNITS",
     "OVERS",
+    "ClusterRatios",
     "Retaught",
     "Tally",
     "Units",
     "Variation",
+    "clusters_of",
     "covariances",
     "effective_units",
     "own_half_widths",

@@ -58,6 +58,29 @@ def units_of(panel: Panel, label: NDArray[np.int64] | None = None) -> Units:
     return Units(np.concatenate([[0], ends]), members.ravel(), len(used))
 
 
+def clusters_of(panel: Panel, label: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """The cluster of each event as written: events are in one that share variables, directly, by laws or by others.
+
+    `label` has clusters that the user states, -1 for none: events of one of these hang together, too. An event without
+    variables, which logic settles, is alone.
+
+    >>> from coherently.panel import Panel
+    >>> rows = [("Ann", text, 0.5) for text in ("p", "p & q", "r", "q | ~q", "s")]
+    >>> clusters_of(Panel.from_records(rows, laws=["s -> r"])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    written, events = panel.written, panel.events
+    starts, variables = events.supports(np.stack([written.event, written.condition], axis=1).ravel() // 2)
+    event = np.repeat(np.arange(len(written)), np.diff(starts[::2]))
+    rows = np.split(variables, np.cumsum(np.bincount(event, minlength=len(written)))[:-1])
+    tied = _tied(panel, rows if label is None else [*rows, *_of_clusters(label, event, variables)])
+    alone = len(tied) + np.arange(len(written))
+    own = np.array([tied[row[0]] if len(row) else alone[i] for i, row in enumerate(rows)], np.int64)
+    _, first, number = np.unique(own, return_index=True, return_inverse=True)
+    place: NDArray[np.int64] = np.argsort(np.argsort(first))
+    return place[number.ravel()]
+
+
 def _of_clusters(
     label: NDArray[np.int64], event: NDArray[np.int64], variables: NDArray[np.int32]
 ) -> list[NDArray[np.int32]]:

@@ -10,6 +10,7 @@ from coherently.web.settings import LOOPBACK
 
 if TYPE_CHECKING:
     from starlette.datastructures import Headers
+    from starlette.requests import Request
 
     from coherently.web.settings import ServiceSettings
 
@@ -86,3 +87,18 @@ def check_origin(headers: Headers) -> None:
             allowed="requests from the workbench's own pages",
             remedy="Programs use an API token in the header Authorization: Bearer TOKEN, and no cookie.",
         )
+
+
+def link_origin(request: Request, settings: ServiceSettings) -> str:
+    """What links to the workbench begin with: the address it was told, or the one that was just used."""
+    return settings.address or str(request.base_url).rstrip("/")
+
+
+def is_only_here(origin: str) -> bool:
+    """Whether links that begin so open on this computer only.
+
+    >>> is_only_here("http://127.0.0.1:8420"), is_only_here("https://panel.example.org")
+    (True, False)
+    """
+    name = urlsplit(origin).hostname or ""
+    return name in LOOPBACK or name.startswith("127.")

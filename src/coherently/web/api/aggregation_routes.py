@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 from pydantic import StringConstraints
 
+from coherently.web.access.report_policy import report_policy
 from coherently.web.api.dependencies import (
     AggregationId,
     Bench,
@@ -49,7 +47,6 @@ Without = Annotated[
     tuple[Annotated[str, StringConstraints(pattern="^[jql]_[0-9A-Za-z]{1,40}$")], ...],
     Query(max_length=200, description="Judges, questions and laws to leave out together; each by itself if none."),
 ]
-STYLES = re.compile(r'<style>(.*?)</style>|style="([^"]*)"', re.DOTALL)
 
 
 def _files(*kinds: str) -> dict[int | str, dict[str, Any]]:
@@ -179,17 +176,6 @@ def get_report(
         answer.headers["Content-Disposition"] = "inline"
         answer.headers["Content-Security-Policy"] = report_policy(page)
     return answer
-
-
-def report_policy(page: str) -> str:
-    """A policy that lets a report use exactly the styles that are in it, and nothing else."""
-    styles = {block or attribute for block, attribute in STYLES.findall(page)}
-    hashes = (base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() for style in sorted(styles))
-    allowed = " ".join(f"'sha256-{value}'" for value in hashes)
-    return (
-        f"default-src 'none'; style-src 'unsafe-hashes' {allowed}; img-src data:; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'; sandbox allow-same-origin"
-    )
 
 
 @router.get(

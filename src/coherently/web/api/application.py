@@ -13,6 +13,7 @@ from coherently.web.api import (
     account_routes,
     aggregation_routes,
     judging_routes,
+    message_routes,
     panel_routes,
     refusal_answers,
     relation_routes,
@@ -42,6 +43,7 @@ ROUTERS = (
     panel_routes.router,
     relation_routes.router,
     judging_routes.router,
+    message_routes.router,
     sheet_routes.router,
     stream_routes.router,
 )

@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from coherently.web import sizes
 from coherently.web.access.callers import AccountCaller, JudgeCaller, facilitator, is_this_machine, judge
+from coherently.web.access.origins import link_origin
 from coherently.web.access.workbench import Workbench
 from coherently.web.jobs.calculator import Calculator
 from coherently.web.refusals import RefusedError
@@ -64,11 +65,16 @@ def _judge(request: Request) -> JudgeCaller:
     return judge(request)
 
 
+def _origin(request: Request) -> str:
+    return link_origin(request, request.app.state.workbench.settings)
+
+
 def _id(letter: str, what: str) -> Any:
     return Path(pattern=f"^{letter}_[0-9A-Za-z]{{1,40}}$", description=f"Id of {what}.")
 
 
 Bench = Annotated[Workbench, Depends(_workbench)]
+LinkOrigin = Annotated[str, Depends(_origin)]
 Calculating = Annotated[Calculator, Depends(_calculator)]
 Facilitating = Annotated[AccountCaller, Depends(_account)]
 Judging = Annotated[JudgeCaller, Depends(_judge)]
@@ -79,6 +85,8 @@ JudgeId = Annotated[str, _id("j", "a judge")]
 AggregationId = Annotated[str, _id("a", "an aggregation")]
 ReasonKey = Annotated[str, _id("r", "a reason")]
 CommentId = Annotated[str, _id("c", "a comment")]
+MessageId = Annotated[str, _id("m", "a message")]
+ReportLinkId = Annotated[str, _id("k", "a link to the report")]
 TokenId = Annotated[str, _id("t", "a token")]
 Limit = Annotated[int, Query(ge=1, le=sizes.PAGE, description="Maximum number of records in the answer.")]
 AsOf = Annotated[Moment | None, Query(description="A time: what stood then is answered.")]

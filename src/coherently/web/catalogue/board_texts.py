@@ -64,6 +64,7 @@ BOARD: dict[str, Text] = {
     "board.contradictions": "Contradictions",
     "board.contradictions.none": "Everybody’s answers fit together, and so do the averages.",
     "board.contradictions.yet": "None so far: nobody has answered yet.",
+    "board.contradictions.more": ("{count} more of them.", "{count} more of them."),
     "board.averages": "The averages",
     "board.about": ("Question {numbers} contradicts itself.", "Questions {numbers} contradict each other."),
     "board.contradictions.hidden": "Whose numbers are whose is not shown until the round closes.",

@@ -116,6 +116,7 @@ QUESTIONS: dict[str, Text] = {
     "laws.dropped": "The law is dropped.",
     "laws.kept": "The law stays.",
     "laws.saved": "{added} added, {dropped} dropped.",
+    "follows.unfinished": "What follows without a law is still being worked out. Load the page again in a moment.",
     "follows.title": "You need no law for these",
     "how.title": "How to write a formula",
     "how.and": "and",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coherently.explain import judge_sheet as desk
@@ -14,33 +13,15 @@ from coherently.web.operations.sheets import standing
 from coherently.web.shapes.board_shapes import BoardView, DoubtView
 
 if TYPE_CHECKING:
-    from coherently.explain.judge_sheet import Answered, Overview, Suggestion
+    from coherently.explain.judge_sheet import Answered, PanelLook
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
     from coherently.web.operations.open_panels import PanelMoment
     from coherently.web.operations.privacy import Privacy
     from coherently.web.store import ForecastRecord
 
-KEPT = 50
-"""Maximum number of boards that are kept until their panel changes."""
-SECONDS, LONGEST = 2.0, 16.0
-"""Seconds of the processor that a board may take, at first and when it is asked for again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Calculated:
-    """What is calculated for a board: whether it was `finished` says the overview."""
-
-    overview: Overview
-    suggestions: tuple[Suggestion, ...]
-
-    @property
-    def finished(self) -> bool:
-        """Whether more time would find no more."""
-        return self.overview.finished
-
-
-_kept = desk.Attempts[Calculated](KEPT, LONGEST)
+SECONDS = 2.0
+"""Seconds of the processor that a board may take at first; more when it is asked for again."""
 
 
 def get_board(bench: Workbench, caller: AccountCaller, panel: str) -> BoardView:
@@ -71,19 +52,19 @@ def get_board(bench: Workbench, caller: AccountCaller, panel: str) -> BoardView:
     )
 
 
-def _calculated(bench: Workbench, panel: str, now: PanelMoment, privacy: Privacy) -> Calculated:
-    """The overview and what to ask next; both stay the same until the panel changes, unless time ran out."""
-
-    def find(seconds: float) -> Calculated:
-        answers = _by_judge(now)
-        meant: dict[str, set[str]] = {}
-        for record in bench.store.meant.list(panel):
-            meant.setdefault(record.judge, set()).add(record.key)
-        hidden = veil_of(now.records, privacy).events
-        shown = {judge: [each for each in own if each.event not in hidden] for judge, own in answers.items()}
-        return Calculated(desk.overview(now.setting, answers, meant, seconds), desk.ask_next(now.setting, shown))
-
-    return _kept.get((bench.store.url, panel, now.change, privacy), SECONDS, find)
+def _calculated(bench: Workbench, panel: str, now: PanelMoment, privacy: Privacy) -> PanelLook:
+    """The overview and what to ask next, as far as they are known in time."""
+    meant: dict[str, set[str]] = {}
+    for record in bench.store.meant.list(panel):
+        meant.setdefault(record.judge, set()).add(record.key)
+    asked = desk.PanelAnswers(
+        now.setting,
+        tuple((judge, tuple(own)) for judge, own in _by_judge(now).items()),
+        tuple((judge, frozenset(keys)) for judge, keys in meant.items()),
+        veil_of(now.records, privacy).events,
+    )
+    found = bench.desk.ask(panel, bench.settings.limits.page_seconds, desk.look_at_panel, asked, SECONDS)
+    return asked.unfinished() if found is None else found
 
 
 def answers_of(bench: Workbench, panel: str) -> dict[str, list[Answered]]:

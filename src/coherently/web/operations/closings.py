@@ -7,13 +7,13 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
-from coherently.explain import judge_sheet as desk
+from coherently.explain.judge_sheet import AnswerState
 from coherently.web.operations.discussions import Talk, given_reasons
 from coherently.web.operations.doubted_laws import blamed_law
 from coherently.web.operations.judge_drawings import panel_distributions
 from coherently.web.operations.known_scores import answers_of, averages_of, judge_scores, known_score
 from coherently.web.operations.questions import as_setting
-from coherently.web.operations.sheets import standing
+from coherently.web.operations.sheets import ask_feedback, standing
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.aggregation_shapes import EventResult
 from coherently.web.shapes.closing_shapes import ClosingView, FateView, OwnRow, OwnScore
@@ -109,20 +109,30 @@ def _last_revision(bench: Workbench, panel: str) -> int | None:
     return next((each.number for each in rounds if each.phase == "revision"), None)
 
 
-def _fates(bench: Workbench, caller: JudgeCaller) -> list[FateView]:
-    """What became of the contradictions that stood at the end of each round; each is told once, by its last end."""
+def _fates(bench: Workbench, caller: JudgeCaller) -> list[FateView] | None:
+    """What became of the contradictions that stood at the end of each round; each is told once, by its last end.
+
+    None as long as it is being worked out: what was not looked for must not count as gone.
+    """
     store, panel, judge = bench.store, caller.panel, caller.judge.id
     meant = {each.key: each.reason for each in store.meant.list(panel, judge)}
     questions, laws = store.questions.list(panel), store.laws.list(panel)
     setting = as_setting(questions, laws)
     final = _asked(setting, standing(store.forecasts.latest(panel, judge)))
-    stands = {clash.key for clash in _clashes(bench, setting, final, meant)}
+    stood = _clashes(bench, judge, setting, final, meant=meant)
+    if stood is None:
+        return None
+    stands = {clash.key for clash in stood}
     found: dict[str, FateView] = {}
     for end in _ends(store.rounds.list(panel)):
         then = as_setting(questions, store.laws.list(panel, as_of=end.since))
         own = _asked(then, standing(store.forecasts.latest(panel, judge, before_round=end.number + 1)))
-        still = {clash.key for clash in _clashes(bench, setting, own, meant)}
-        for clash in _clashes(bench, then, own, meant):
+        now = _clashes(bench, judge, setting, own, meant=meant)
+        before = None if now is None else _clashes(bench, judge, then, own, meant=meant)
+        if now is None or before is None:
+            return None
+        still = {clash.key for clash in now}
+        for clash in before:
             known = clash.key in stands
             fate: Fate = "meant" if known and clash.key in meant else "stood" if known else "changed"
             if clash.key not in still:
@@ -154,10 +164,11 @@ def _of(answers: Sequence[Answered], clash: Clash) -> tuple[Answered, ...]:
 
 
 def _clashes(
-    bench: Workbench, setting: SheetSetting, answers: Sequence[Answered], meant: Mapping[str, str]
-) -> tuple[Clash, ...]:
-    told = desk.feedback(setting, answers, frozenset(meant), bench.settings.limits.feedback_seconds)
-    return told.contradictions
+    bench: Workbench, judge: str, setting: SheetSetting, answers: Sequence[Answered], *, meant: Mapping[str, str]
+) -> tuple[Clash, ...] | None:
+    """The contradictions of some answers; None if they were not all looked for yet."""
+    told = ask_feedback(bench, judge, setting, tuple(answers), meant=frozenset(meant))
+    return None if AnswerState.NOT_CHECKED in told.states.values() else told.contradictions
 
 
 def _outcomes(bench: Workbench, panel: str, records: Sequence[ForecastRecord]) -> Panel | None:

@@ -39,6 +39,12 @@ def view_judges(bench: Workbench, panel: str, standing: Sequence[ForecastRecord]
     ]
 
 
+def view_judge(bench: Workbench, panel: str, judge: JudgeRecord) -> JudgeView:
+    """One judge as answered."""
+    own = bench.store.forecasts.latest(panel, judge.id)
+    return next(each for each in view_judges(bench, panel, own) if each.id == judge.id)
+
+
 def invite_judges(
     bench: Workbench, caller: AccountCaller, panel: str, drafts: Sequence[JudgeDraft]
 ) -> list[InvitedJudge]:
@@ -54,7 +60,7 @@ def invite_judges(
     def action() -> list[InvitedJudge]:
         if bench.store.judges.count(panel) + len(drafts) > most:
             raise too_many("judges", most, "Make a further panel.")
-        return [_invited(*bench.store.judges.invite(panel, draft.name)) for draft in drafts]
+        return [_invited(*bench.store.judges.invite(panel, draft.name, draft.address)) for draft in drafts]
 
     return bench.store.write(action)
 

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from coherently.web.access.request_keys import only_once
 from coherently.web.refusals import not_found, too_many
 from coherently.web.shapes.panel_shapes import PanelList, PanelView, RoundView
+from coherently.web.shapes.shape import zone_names
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.panel_shapes import PanelDraft, PanelEdit
     from coherently.web.store.store_records import PanelRecord, RoundRecord
+
+
+ZONE = "time_zone"
+"""Where the settings of a panel hold its time zone."""
+
+
+def time_zone(record: PanelRecord) -> str:
+    """The time zone in which the deadlines of a panel are told, by default that of this machine."""
+    return str(record.settings.get(ZONE) or machine_zone())
+
+
+@cache
+def machine_zone() -> str:
+    """The name of this machine's time zone; UTC if it cannot be told."""
+    place = os.path.realpath("/etc/localtime").partition("zoneinfo/")[2]
+    known = (name for name in (os.environ.get("TZ", "").lstrip(":"), place) if name in zone_names())
+    return next(known, "UTC")
 
 
 def own_panel(bench: Workbench, caller: AccountCaller, panel: str) -> PanelRecord:
@@ -30,7 +52,12 @@ def create_panel(bench: Workbench, caller: AccountCaller, draft: PanelDraft, key
     def action() -> PanelView:
         if len(bench.store.panels.list(caller.account, limit=most)) >= most:
             raise too_many("panels", most, "Delete a panel that is no longer needed.")
-        return view_panel(bench, bench.store.panels.create(caller.account, **draft.model_dump()))
+        return view_panel(
+            bench,
+            bench.store.panels.create(
+                caller.account, **_stored({"time_zone": machine_zone()} | draft.model_dump(exclude_none=True), {})
+            ),
+        )
 
     return only_once(bench, caller, "panels", key, draft=draft, action=action)
 
@@ -50,8 +77,18 @@ def get_panel(bench: Workbench, caller: AccountCaller, panel: str) -> PanelView:
 
 def edit_panel(bench: Workbench, caller: AccountCaller, panel: str, edit: PanelEdit) -> PanelView:
     """Change what is given."""
-    own_panel(bench, caller, panel)
-    return view_panel(bench, bench.store.panels.edit(panel, **edit.model_dump()))
+
+    def action() -> PanelView:
+        old = own_panel(bench, caller, panel).settings
+        return view_panel(bench, bench.store.panels.edit(panel, **_stored(edit.model_dump(), old)))
+
+    return bench.store.write(action)
+
+
+def _stored(said: dict[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of a panel, as its record has it: the time zone is one of its settings."""
+    zone = said.pop("time_zone", None)
+    return said if zone is None else said | {"settings": {**settings, ZONE: zone}}
 
 
 def delete_panel(bench: Workbench, caller: AccountCaller, panel: str) -> None:
@@ -74,8 +111,9 @@ def copy_panel(bench: Workbench, caller: AccountCaller, panel: str, draft: Panel
     def action() -> PanelView:
         if len(store.panels.list(caller.account, limit=most)) >= most:
             raise too_many("panels", most, "Delete a panel that is no longer needed.")
-        said = {"description": old.description, "tag": old.tag} | draft.model_dump(exclude_unset=True)
-        made = store.panels.create(caller.account, **said).id
+        said = {"description": old.description, "tag": old.tag, "time_zone": time_zone(old)}
+        said |= draft.model_dump(exclude_unset=True)
+        made = store.panels.create(caller.account, **_stored(said, {})).id
         for each in store.questions.list(panel):
             events = [(event.event, event.title) for event in each.events]
             store.questions.add(
@@ -102,6 +140,7 @@ def view_panel(bench: Workbench, record: PanelRecord) -> PanelView:
         return PanelView.of(
             record,
             created=record.created_at,
+            time_zone=time_zone(record),
             questions=store.questions.count(record.id),
             laws=store.laws.count(record.id),
             judges=store.judges.count(record.id),

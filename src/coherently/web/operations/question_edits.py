@@ -96,7 +96,8 @@ def restore_question(bench: Workbench, caller: AccountCaller, panel: str, questi
 def list_loose_names(bench: Workbench, caller: AccountCaller, panel: str) -> LooseNameList:
     """Names that only one question uses, and no law, but for those that were kept."""
     kept = own_panel(bench, caller, panel).settings.get(KEPT, [])
-    found = desk.loose_names(setting_of(bench, panel))
+    wait = bench.settings.limits.page_seconds
+    found = bench.desk.ask(f"{panel} names", wait, desk.loose_names, setting_of(bench, panel)) or ()
     return LooseNameList(names=[LooseName(**each.as_dict()) for each in found if each.name not in kept])
 
 

@@ -83,8 +83,9 @@ def list_laws(bench: Workbench, caller: AccountCaller, panel: str) -> LawList:
     """The laws of a panel, and what follows without any law."""
     own_panel(bench, caller, panel)
     records = bench.store.laws.list(panel)
-    follows = desk.follows(setting_of(bench, panel))
-    return LawList(laws=[view_law(record) for record in records], follows=list(follows))
+    follows = bench.desk.ask(panel, bench.settings.limits.page_seconds, desk.follows, setting_of(bench, panel))
+    laws = [view_law(record) for record in records]
+    return LawList(laws=laws, follows=None if follows is None else list(follows))
 
 
 def add_law(bench: Workbench, caller: AccountCaller, panel: str, draft: LawDraft, key: str | None = None) -> LawView:
@@ -118,7 +119,11 @@ def drop_law(bench: Workbench, caller: AccountCaller, panel: str, law: str) -> N
 def read_draft(bench: Workbench, caller: AccountCaller, panel: str, draft: ReadDraft) -> DraftReading:
     """What a text means that somebody is still typing, or why it cannot be read."""
     own_panel(bench, caller, panel)
-    return desk.read_draft(setting_of(bench, panel), draft.text, draft.kind)
+    setting, wait = setting_of(bench, panel), bench.settings.limits.page_seconds
+    found = bench.desk.ask(f"{panel} drafts", wait, desk.read_draft, setting, draft.text, draft.kind)
+    if found is None:
+        raise RefusedError(503, "not-finished", "The draft is still being read.", remedy="Ask again in a moment.")
+    return found
 
 
 def setting_of(bench: Workbench, panel: str) -> SheetSetting:

@@ -16,7 +16,7 @@ from coherently.web.operations.discussions import (
     shown_numbers,
 )
 from coherently.web.operations.judge_drawings import answers_of_drawing, own_drawings
-from coherently.web.operations.panel_operations import view_round
+from coherently.web.operations.panel_operations import time_zone, view_round
 from coherently.web.operations.questions import setting_of, view_question
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.judging_shapes import CommentList
@@ -37,7 +37,7 @@ from coherently.web.shapes.sheet_shapes import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coherently.explain.judge_sheet import Answered, Feedback
+    from coherently.explain.judge_sheet import Answered, Feedback, SheetSetting
     from coherently.web.access.callers import JudgeCaller
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.drawn_shapes import DrawnDraft
@@ -46,14 +46,19 @@ if TYPE_CHECKING:
     from coherently.web.store import AnswerGiven, ForecastRecord, RoundRecord
 
 
+FIT_SECONDS = 5.0
+"""Seconds for which somebody waits who asked for the least change."""
+
+
 def get_sheet(bench: Workbench, caller: JudgeCaller) -> SheetView:
     """The whole sheet."""
     store, panel, judge = bench.store, caller.panel, caller.judge.id
+    known = store.panels.get(panel)
     present = store.rounds.current(panel)
     own = store.forecasts.latest(panel, judge)
     handed_in = [record.time for record in store.judges.hand_ins(panel, present.number) if record.judge == judge]
     return SheetView(
-        panel=SheetName(id=panel, title=store.panels.get(panel).title),
+        panel=SheetName(id=panel, title=known.title, time_zone=time_zone(known)),
         judge=JudgeName(name=caller.judge.name),
         round=view_round(present),
         questions=[view_question(record) for record in store.questions.list(panel)],
@@ -122,7 +127,12 @@ def try_answers(bench: Workbench, caller: JudgeCaller, batch: AnswerBatch) -> Fe
 def fit_answers(bench: Workbench, caller: JudgeCaller, draft: FitDraft) -> FitView:
     """The smallest change that resolves one contradiction; nothing is saved."""
     own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
-    changes = desk.fit(setting_of(bench, caller.panel), own, draft.key, _meant(bench, caller))
+    asked = (setting_of(bench, caller.panel), tuple(own), draft.key, _meant(bench, caller))
+    changes = bench.desk.ask(caller.judge.id, FIT_SECONDS, desk.fit, *asked)
+    if changes is None:
+        raise RefusedError(
+            503, "not-finished", "The change is still being looked for.", remedy="Ask again in a moment."
+        )
     return FitView(changes=[ChangeOfAnswer.model_validate(each.as_dict()) for each in changes])
 
 
@@ -205,8 +215,17 @@ def standing(records: Sequence[ForecastRecord]) -> list[Answered]:
 def _feedback(bench: Workbench, caller: JudgeCaller, own: Sequence[Answered]) -> Feedback:
     setting = setting_of(bench, caller.panel)
     asked = {item.id for item in setting.items}
-    answers = [each for each in own if each.event in asked]
-    return desk.feedback(setting, answers, _meant(bench, caller), bench.settings.limits.feedback_seconds)
+    answers = tuple(each for each in own if each.event in asked)
+    return ask_feedback(bench, caller.judge.id, setting, answers, meant=_meant(bench, caller))
+
+
+def ask_feedback(
+    bench: Workbench, judge: str, setting: SheetSetting, answers: tuple[Answered, ...], meant: frozenset[str]
+) -> Feedback:
+    """What answers mean as far as it is known in time; else nothing is checked yet, and worth asking for again."""
+    limits = bench.settings.limits
+    found = bench.desk.ask(judge, limits.page_seconds, desk.feedback, setting, answers, meant, limits.feedback_seconds)
+    return desk.Feedback.unfinished(answers) if found is None else found
 
 
 def _meant(bench: Workbench, caller: JudgeCaller) -> frozenset[str]:

@@ -20,7 +20,7 @@ from coherently.panel.statements import Statement, split_statements
 from coherently.problem import find_loss
 from coherently.solve import Exact
 from coherently.web.operations.questions import statements_of
-from coherently.web.store import AnswerGiven, NotFoundError
+from coherently.web.store import RESTORED, AnswerGiven, NotFoundError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -144,6 +144,8 @@ class StoreJournal:
         if not changes and self._is_told:
             return []
         kinds = {each.kind for each in changes}
+        if RESTORED in kinds:  # what was seen may never have happened: whoever follows begins anew
+            raise StoreError("the store was restored from a backup")
         is_cut = len(changes) == PAGE or not self._is_told
         self._is_told, self.seen = True, self._store.changes.last(self._panel)
         found: list[Revision] = []

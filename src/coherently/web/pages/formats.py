@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
@@ -122,6 +123,14 @@ def day(text: str | None) -> Markup | str:
     return _time(text, f"{then.day} {then:%B} {then.year}", "day")
 
 
-def local_field(text: str | None) -> str:
-    """A moment as a field for a date and a time holds it, in the time zone of this machine."""
-    return "" if text is None else f"{read_time(text):%Y-%m-%dT%H:%M}"
+def deadline(text: str | None, zone: str) -> Markup | str:
+    """When something ends, in a time zone that is named; a script tells it in the reader's own."""
+    if text is None:
+        return "–"
+    then = datetime.fromisoformat(text).astimezone(ZoneInfo(zone))
+    return _time(text, f"{then:%a} {then.day} {then:%b} {then.year}, {then:%H:%M} ({zone})", "deadline")
+
+
+def local_field(text: str | None, zone: str) -> str:
+    """A moment as a field for a date and a time holds it, in a time zone."""
+    return "" if text is None else f"{datetime.fromisoformat(text).astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"

@@ -11,15 +11,18 @@ from starlette.routing import Route
 from coherently.errors import CoherentlyError
 from coherently.explain import judge_sheet as desk
 from coherently.web.access.callers import judge
+from coherently.web.access.origins import link_origin
 from coherently.web.access.sessions import open_link, set_cookie
 from coherently.web.catalogue import plain
 from coherently.web.operations import closings, sheets
+from coherently.web.operations.deadlines import sheet_calendar
 from coherently.web.operations.discussions import TALKING
 from coherently.web.operations.judge_drawings import axes_of
 from coherently.web.operations.questions import setting_of
 from coherently.web.pages.closing_sheet import ClosingSheet
 from coherently.web.pages.discussion_sheet import DiscussionSheet
 from coherently.web.pages.drawing_fields import drawing_of, shown_distribution
+from coherently.web.pages.facilitator.people_page import calendar_file
 from coherently.web.pages.facilitator.result_page import by_heading, certified
 from coherently.web.pages.judge_forms import answer_form
 from coherently.web.pages.judge_view import OPEN, SheetPage, typed
@@ -54,6 +57,7 @@ def judge_routes() -> list[BaseRoute]:
         Route("/sheet/practice", show_practice, methods=["GET"], name="GET /sheet/practice"),
         Route("/sheet/practice", send_practice, methods=["POST"], name="POST /sheet/practice"),
         Route("/sheet/answers.csv", table, methods=["GET"], name="GET /sheet/answers.csv"),
+        Route("/sheet/deadline.ics", deadline, methods=["GET"], name="GET /sheet/deadline.ics"),
     ]
 
 
@@ -100,6 +104,20 @@ def _table(request: Request) -> Response:
         return _closed_door(request, error)
     headers = {"Content-Disposition": 'attachment; filename="answers.csv"'}
     return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+async def deadline(request: Request) -> Response:
+    """The end of the round as a file for calendars."""
+    return await run_in_threadpool(_deadline, request)
+
+
+def _deadline(request: Request) -> Response:
+    bench = _bench(request)
+    try:
+        text = sheet_calendar(bench, judge(request), link_origin(request, bench.settings))
+    except RefusedError as error:
+        return _closed_door(request, error)
+    return calendar_file(text)
 
 
 async def send(request: Request) -> Response:

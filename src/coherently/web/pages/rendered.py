@@ -37,6 +37,7 @@ def environment() -> Environment:
         percent=formats.percent,
         clock=formats.clock,
         moment=formats.moment,
+        deadline=formats.deadline,
         day=formats.day,
         between=formats.between,
         change=formats.change,

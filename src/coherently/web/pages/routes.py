@@ -14,6 +14,7 @@ from coherently.web.pages.facilitator import (
     influence_page,
     law_forms,
     login_page,
+    people_page,
     question_page,
     relation_page,
     result_forms,
@@ -23,6 +24,7 @@ from coherently.web.pages.facilitator import (
     start_page,
 )
 from coherently.web.pages.judge_pages import judge_routes
+from coherently.web.pages.shared_report import shared_routes
 from coherently.web.pages.visits import route
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ SHOWN: dict[str, Callable[[Visit], Response]] = {
     f"{PANEL}/board": board_page.show_board,
     f"{PANEL}/discussion": discussion_page.show_discussion,
     f"{PANEL}/results": result_page.show_results,
+    f"{PANEL}/people": people_page.show_people,
+    f"{PANEL}/deadline.ics": people_page.calendar,
     f"{PANEL}/aggregations/{{aggregation}}/recipe.json": result_forms.recipe,
     f"{PANEL}/influence": influence_page.show_influence,
     f"{PANEL}/aggregations/{{aggregation}}/influence.{{ending}}": influence_page.influence_file,
@@ -72,6 +76,12 @@ SENT: dict[str, Callable[[Visit], Response]] = {
     f"{PANEL}/relations": relation_page.decide,
     f"{PANEL}/judges": law_forms.invite,
     f"{PANEL}/judges/{{judge}}/link": law_forms.renew_or_revoke,
+    f"{PANEL}/addresses": people_page.save_addresses,
+    f"{PANEL}/messages": people_page.send,
+    f"{PANEL}/messages/{{message}}": people_page.repeat_or_cancel,
+    f"{PANEL}/zone": people_page.set_zone,
+    f"{PANEL}/report-links": people_page.make_link,
+    f"{PANEL}/report-links/{{link}}": people_page.revoke_link,
     f"{PANEL}/rounds": board_page.advance,
     f"{PANEL}/comments": discussion_page.comment,
     f"{PANEL}/discussion/moderation": discussion_page.moderate,
@@ -90,4 +100,4 @@ def page_routes(_: Workbench) -> list[BaseRoute]:
     # A reload, or the history of a browser, asks for the address of a form: it gets the page of the panel.
     shown += [route(path, start_page.open_panel) for path in SENT if path.startswith(PANEL) and path not in SHOWN]
     sent = [route(path, handler, "POST") for path, handler in SENT.items()]
-    return [files, *login_page.login_routes(), *judge_routes(), *shown, *sent]
+    return [files, *login_page.login_routes(), *judge_routes(), *shared_routes(), *shown, *sent]

@@ -57,14 +57,17 @@ class OwnScore(Shape):
 
 
 class ClosingView(Shape):
-    """The end of a panel for a judge; `version` is null, and there are no `events`, until its result is made."""
+    """The end of a panel for a judge; `version` is null, and there are no `events`, until its result is made.
+
+    `fates` is null while it is being worked out.
+    """
 
     version: int | None
     summary: dict[str, Any] | None
     laws: list[str]
     events: list[EventResult]
     rows: list[OwnRow]
-    fates: list[FateView]
+    fates: list[FateView] | None
     minds: int
     handed_in: int
     judges: int

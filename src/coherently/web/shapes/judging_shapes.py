@@ -8,15 +8,24 @@ from pydantic import Field
 
 from coherently.web import sizes
 from coherently.web.shapes.panel_shapes import Phase, RoundView
-from coherently.web.shapes.shape import EventText, Id, Moment, Note, Probability, Shape, Time, Title, example
+from coherently.web.shapes.shape import Address, EventText, Id, Moment, Note, Probability, Shape, Time, Title, example
 
 
 class JudgeDraft(Shape):
     """A judge to invite."""
 
-    model_config = example(name="Ann")
+    model_config = example(name="Ann", address="ann@example.org")
 
     name: Title
+    address: Address = ""
+
+
+class JudgeEdit(Shape):
+    """What to change about a judge."""
+
+    model_config = example(address="ann@example.org")
+
+    address: Address
 
 
 class JudgeView(Shape):
@@ -24,6 +33,7 @@ class JudgeView(Shape):
 
     id: Id
     name: str
+    address: str
     invited: Time
     opened: Time | None
     handed_in: Time | None

@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from coherently.web import sizes
-from coherently.web.shapes.shape import EventText, Id, Note, Shape, Short, Statement, Time, Title, example
+from coherently.web.shapes.shape import EventText, Id, Note, Shape, Short, Statement, Time, Title, Zone, example
 
 Tag = Annotated[Short, Field(title="Tag", description="A short text by which to find the panel.")]
+TimeZone = Annotated[Zone, Field(title="Time zone", description="The time zone in which deadlines are told.")]
 Kind = Literal["yes-no", "conditional", "partition", "ladder"]
 Phase = Literal["private", "discussion", "revision", "closed"]
 
@@ -22,6 +23,7 @@ class PanelDraft(Shape):
     title: Title
     description: Note = ""
     tag: Tag = ""
+    time_zone: TimeZone | None = None
 
 
 class PanelEdit(Shape):
@@ -32,6 +34,7 @@ class PanelEdit(Shape):
     title: Title | None = None
     description: Note | None = None
     tag: Tag | None = None
+    time_zone: TimeZone | None = None
 
 
 class RoundView(Shape):
@@ -59,6 +62,7 @@ class PanelView(Shape):
     title: str
     description: str
     tag: str
+    time_zone: str
     created: Time
     questions: int
     laws: int
@@ -207,10 +211,10 @@ class LawView(Shape):
 
 
 class LawList(Shape):
-    """The laws of a panel, and what follows without any law."""
+    """The laws of a panel, and what follows without any law; null while that is being worked out."""
 
     laws: list[LawView]
-    follows: list[str]
+    follows: list[str] | None
 
 
 class ReadDraft(Shape):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Any, Self
+from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
@@ -63,12 +65,30 @@ def as_moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+def _known_zone(text: str) -> str:
+    if text not in zone_names():
+        raise ValueError("must be the name of a time zone, such as Europe/Berlin or UTC")
+    return text
+
+
+@cache
+def zone_names() -> frozenset[str]:
+    """The names of all time zones that this machine knows, by place; UTC among them."""
+    return frozenset(name for name in available_timezones() if "/" in name and not name.startswith("Etc/")) | {"UTC"}
+
+
 Short = Annotated[str, Field(max_length=sizes.SHORT, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Title = Annotated[str, Field(min_length=1, max_length=sizes.TITLE, pattern=LINE)]
 Note = Annotated[str, Field(max_length=sizes.NOTE, pattern=LINES)]
 EventText = Annotated[str, Field(min_length=1, max_length=sizes.EVENT, pattern=LINE)]
 Statement = Annotated[str, Field(min_length=1, max_length=sizes.STATEMENT, pattern=LINE)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Zone = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[A-Za-z0-9_+/-]+$"), AfterValidator(_known_zone)]
+Address = Annotated[
+    str,
+    Field(max_length=254, pattern=r"^([!#-'*+./-9=?A-Z^-~-]+@[0-9A-Za-z](\.?[0-9A-Za-z-])*)?$"),
+]
+"""Where mail goes, in ASCII, or nothing."""
 Moment = Annotated[str, Field(min_length=17, max_length=40, pattern=MOMENT), AfterValidator(_in_utc)]
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 Id = Annotated[str, Field(min_length=3, max_length=40, pattern=r"^[a-z]+_[0-9A-Za-z]+$")]

@@ -53,6 +53,7 @@ class SheetName(Shape):
 
     id: Id
     title: str
+    time_zone: str
 
 
 class JudgeName(Shape):

@@ -2,6 +2,8 @@
 
 from coherently.web.store.archives.table_import import TableImport
 from coherently.web.store.database.addresses import default_url
+from coherently.web.store.database.backup import RESTORED
+from coherently.web.store.database.backup import restore as restore_store
 from coherently.web.store.store import Store, open_store
 from coherently.web.store.store_errors import (
     ArchiveError,
@@ -51,6 +53,7 @@ __all__ = [
     "JOB_STATUSES",
     "KINDS",
     "PHASES",
+    "RESTORED",
     "AccountRecord",
     "AggregationRecord",
     "AnswerGiven",
@@ -91,4 +94,5 @@ __all__ = [
     "TokenRecord",
     "default_url",
     "open_store",
+    "restore_store",
 ]

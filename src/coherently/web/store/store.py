@@ -126,6 +126,7 @@ class Store:
         Whether it can is known from a write that was kept a moment ago; if there was none, or the last one failed, a
         small row is written for the purpose.
         """
+        self._database.check_file()
         self._database.read(lambda connection: connection.execute(select(1)).one())
         if not self._database.was_written_within(FRESH):
             beat = {"scope": "health", "key": "beat", "digest": "", "status": 200, "body": {}, "time": now()}

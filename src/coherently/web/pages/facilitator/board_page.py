@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,11 @@ from coherently.web.operations import panel_operations as panels
 from coherently.web.operations.aggregation_operations import request_aggregation
 from coherently.web.operations.answer_operations import list_marks
 from coherently.web.operations.boards import get_board
+from coherently.web.operations.deadlines import in_words, read_local
 from coherently.web.operations.doubted_laws import keep_law, laws_in_doubt
 from coherently.web.pages.facilitator.judge_groups import grouped, lead_of, missing_names
 from coherently.web.pages.facilitator.titles import about, name_events
-from coherently.web.pages.formats import listed, local_field, moment, read_time
+from coherently.web.pages.formats import deadline, listed, local_field
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.rendered import say
 from coherently.web.pages.visits import wrong
@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from coherently.web.pages.facilitator.titles import NamedEvent
     from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.board_shapes import BoardView
-    from coherently.web.shapes.panel_shapes import RoundView
+    from coherently.web.shapes.panel_shapes import PanelView, RoundView
 
 PHASES = ("private", "discussion", "revision", "closed")
 """The phases of the IDEA protocol: investigate, discuss, estimate anew, aggregate."""
+SENTENCES = 12
+"""How many contradictions of one judge are written out."""
 WIDE = 8
 """How many events the list of the widest disagreement shows before it is opened."""
 
@@ -59,11 +61,11 @@ def show_board(visit: Visit, note: Notice | None = None) -> Response:
         panel=found,
         lead=lead_of(people, board, questions=len(asked), events=len(events)),
         round=board.round,
-        steps=steps(board.round),
+        steps=steps(board.round, found.time_zone),
         next_phase=following(board.round.phase),
-        closes_local=local_field(board.round.closes_at),
+        closes_local=local_field(board.round.closes_at, found.time_zone),
         missing=len(missing),
-        reminder=reminder(found.title, missing, board.round.closes_at),
+        reminder=reminder(found, missing),
         last_answer=max((each.time for each in marks), default=None),
         answered=bool(marks),
         widest=wide,
@@ -71,6 +73,7 @@ def show_board(visit: Visit, note: Notice | None = None) -> Response:
         narrower_than=round(100 * wide[-1].width) + 1 if wide else 0,
         contradictions=sentences(board, events),
         checked=board.overview["checked"],
+        again=not board.overview["finished"],
         unchecked=unchecked_names(board),
         hidden=bool(board.hidden),
         doubts=[_doubt(each, events) for each in laws_in_doubt(bench, caller, panel, board)],
@@ -86,7 +89,7 @@ def following(phase: str) -> str | None:
     return PHASES[place] if place < len(PHASES) else None
 
 
-def steps(present: RoundView) -> list[SimpleNamespace]:
+def steps(present: RoundView, zone: str) -> list[SimpleNamespace]:
     """The four phases, with what each means."""
     made = []
     for phase in PHASES:
@@ -95,7 +98,7 @@ def steps(present: RoundView) -> list[SimpleNamespace]:
         words: Any = plain(key)
         current = phase == present.phase
         if current and present.closes_at and phase in ("private", "revision"):
-            words = say("round.until.words", time=moment(present.closes_at), words=words)
+            words = say("round.until.words", time=deadline(present.closes_at, zone), words=words)
         made.append(SimpleNamespace(phase=phase, current=current, words=words))
     return made
 
@@ -117,7 +120,11 @@ def sentences(board: BoardView, events: Mapping[str, NamedEvent]) -> list[Simple
     named = {names[judge]: clashes for judge, clashes in board.overview["contradictions"].items() if judge in names}
     named[plain("board.averages")] = board.overview["of_averages"]
     return [
-        SimpleNamespace(name=name, sentences=[_sentence(each, events) for each in clashes])
+        SimpleNamespace(
+            name=name,
+            sentences=[_sentence(each, events) for each in clashes[:SENTENCES]],
+            more=max(0, len(clashes) - SENTENCES),
+        )
         for name, clashes in named.items()
         if clashes
     ]
@@ -134,15 +141,13 @@ def _sentence(clash: Mapping[str, Any], events: Mapping[str, NamedEvent]) -> Sim
     return SimpleNamespace(words=clash["sentence"] or about(clash["events"], events), meant=clash["meant"])
 
 
-def reminder(title: str, names: list[str], closes_at: str | None) -> str:
+def reminder(panel: PanelView, names: list[str]) -> str:
     """A message to those who have not handed in."""
     if not names:
         return ""
-    until = ""
-    if closes_at is not None:
-        then = read_time(closes_at)
-        until = plain("board.reminder.until", time=f"{then:%A} {then.day} {then:%B}, {then:%H:%M}")
-    return plain("board.reminder", names=", ".join(names), panel=title, until=until)
+    closes_at = panel.round.closes_at
+    until = "" if closes_at is None else plain("board.reminder.until", time=in_words(closes_at, panel.time_zone))
+    return plain("board.reminder", names=", ".join(names), panel=panel.title, until=until)
 
 
 def advance(visit: Visit) -> Response:
@@ -153,7 +158,8 @@ def advance(visit: Visit) -> Response:
         phase = form.get("phase", "")
         stays = phase == present.phase
         hidden = form.get("hide_numbers") == "1" if phase == "discussion" else present.hide_numbers
-        closes = in_utc(form["closes_at"]) if form.get("closes_at") else None
+        zone = panels.get_panel(bench, caller, panel).time_zone
+        closes = read_local(form["closes_at"], zone) if form.get("closes_at") else None
         draft = fill(RoundDraft, phase=phase, closes_at=closes, hide_numbers=hidden)
         invitations.advance_round(bench, caller, panel, draft)
         if not stays and phase in ("discussion", "closed"):
@@ -171,14 +177,6 @@ def aggregate_round(visit: Visit, panel: str, number: int) -> None:
     except RefusedError as refusal:
         if refusal.code != "no-answers":
             raise
-
-
-def in_utc(text: str) -> str:
-    """The time of a field, which has this machine's time zone, as the workbench takes it."""
-    try:
-        return datetime.fromisoformat(text).astimezone().isoformat(timespec="seconds")
-    except (ValueError, OverflowError):
-        return text
 
 
 def _doubt(doubt: DoubtedLaw, events: Mapping[str, NamedEvent]) -> SimpleNamespace:

@@ -7,9 +7,11 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
+from coherently.web.access.origins import is_only_here, link_origin
 from coherently.web.catalogue import plain
 from coherently.web.operations import invitations, question_edits, questions
 from coherently.web.operations import panel_operations as panels
+from coherently.web.operations.letters import LINK, list_letters
 from coherently.web.operations.privacy import has_private
 from coherently.web.pages.facilitator.asked_twice import summarise
 from coherently.web.pages.facilitator.relation_page import offered as offered_relations
@@ -19,7 +21,7 @@ from coherently.web.pages.forms.joined_events import JOINS, chips, join, picked,
 from coherently.web.pages.forms.question_forms import read_question
 from coherently.web.pages.rendered import say
 from coherently.web.pages.visits import wrong
-from coherently.web.settings import LOOPBACK
+from coherently.web.refusals import RefusedError
 from coherently.web.shapes.panel_shapes import EventEdit, PlaceDraft, QuestionEdit, ReadDraft
 
 if TYPE_CHECKING:
@@ -84,11 +86,12 @@ def show_questions(
         laws=laws.laws,
         laws_text=laws_as_text(laws.laws),
         laws_text_open=visit.asked("laws") == "text" or bool(refused and "laws_text" in visit.form),
-        follows=laws.follows,
+        follows=laws.follows or [],
+        unfinished=laws.follows is None,
         how=[(plain(f"how.{word}"), example) for word, example in HOW],
         judges=[_judge(each) for each in invitations.list_judges(bench, caller, panel).judges],
-        links=[_link(visit, each) for each in links or ()],
-        only_here=visit.request.url.hostname in LOOPBACK,
+        links=_links(visit, panel, links or []),
+        only_here=is_only_here(link_origin(visit.request, bench.settings)),
         private=has_private(bench, panel),
         saved=None,
         undo=visit.asked_id("undo", "q"),
@@ -158,7 +161,10 @@ def laws_as_text(laws: list[LawView]) -> str:
 def _reading(visit: Visit, panel: str, text: str, kind: str) -> Any:
     if not text:
         return None
-    return questions.read_draft(visit.bench, visit.caller, panel, fill(ReadDraft, text=text, kind=kind))
+    try:
+        return questions.read_draft(visit.bench, visit.caller, panel, fill(ReadDraft, text=text, kind=kind))
+    except RefusedError:  # it is not read yet: the form is shown without it
+        return None
 
 
 def _judge(judge: JudgeView) -> SimpleNamespace:
@@ -172,9 +178,18 @@ def _judge(judge: JudgeView) -> SimpleNamespace:
     return SimpleNamespace(id=judge.id, name=judge.name, words=words, revoked=judge.revoked)
 
 
-def _link(visit: Visit, invited: InvitedJudge) -> SimpleNamespace:
-    base = str(visit.request.base_url).rstrip("/")
-    return SimpleNamespace(name=invited.name, link=f"{base}{invited.link}")
+def _links(visit: Visit, panel: str, invited: list[InvitedJudge]) -> list[SimpleNamespace]:
+    """New links, each with a letter that has it."""
+    if not invited:
+        return []
+    base = link_origin(visit.request, visit.bench.settings)
+    written = {each.judge: each for each in list_letters(visit.bench, visit.caller, panel, "invitation").letters}
+    found = []
+    for each in invited:
+        link, letter = f"{base}{each.link}", written.get(each.id)
+        text = "" if letter is None else letter.text.replace(LINK, link)
+        found.append(SimpleNamespace(name=each.name, link=link, letter=text))
+    return found
 
 
 def add(visit: Visit) -> Response:

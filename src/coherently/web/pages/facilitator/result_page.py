@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from coherently.web.operations import panel_operations as panels
 from coherently.web.operations import questions
 from coherently.web.operations.judge_drawings import version_distributions
 from coherently.web.operations.privacy import has_private, is_private
+from coherently.web.operations.sheets import ask_feedback
 from coherently.web.operations.version_choices import past_panels
 from coherently.web.pages.drawing_fields import shown_distribution
 from coherently.web.pages.facilitator.panel_accuracy import accuracy_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
+    from coherently.web.access.workbench import Workbench
     from coherently.web.pages.facilitator.titles import NamedEvent
     from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.aggregation_shapes import AggregationView, ResultView
@@ -69,7 +70,7 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
         verifying_code=verifying_code(),
         groups=by_heading(rows),
         most=sorted((each for each in rows if each.change != "0"), key=_distance)[:MOST],
-        reasons=contradicted(rows, result.laws) if result else (),
+        reasons=contradicted(bench, panel, rows, result.laws) if result else (),
         coherence=(current.summary or {}).get("coherence", "none") if current else "none",
         accuracy=accuracy,
         distributions=[] if current is None else shown_distributions(visit, panel, current.id),
@@ -181,18 +182,13 @@ def by_heading(rows: Sequence[SimpleNamespace]) -> list[SimpleNamespace]:
     return groups
 
 
-def contradicted(rows: Sequence[SimpleNamespace], laws: Sequence[str]) -> tuple[str, ...]:
-    """Where the averages contradict each other, in sentences."""
-    asked = tuple((row.event, row.short, row.number, row.topic, row.before) for row in rows if row.before is not None)
-    return _sentences(asked, tuple(laws))
-
-
-@lru_cache(maxsize=64)
-def _sentences(asked: tuple[tuple[str, str, int, str, float], ...], laws: tuple[str, ...]) -> tuple[str, ...]:
-    items = tuple(desk.Item(event, event, title, number, topic=topic) for event, title, number, topic, _ in asked)
-    averages = [desk.Answered(event, value) for event, *_, value in asked]
-    found = desk.feedback(desk.SheetSetting(items, laws), averages, time_limit=1.0).contradictions
-    return tuple(each.sentence for each in found[:MOST])
+def contradicted(bench: Workbench, panel: str, rows: Sequence[SimpleNamespace], laws: Sequence[str]) -> tuple[str, ...]:
+    """Where the averages contradict each other, in sentences, as far as they are known in time."""
+    asked = [row for row in rows if row.before is not None]
+    items = tuple(desk.Item(row.event, row.event, row.short, row.number, topic=row.topic) for row in asked)
+    averages = tuple(desk.Answered(row.event, row.before) for row in asked)
+    found = ask_feedback(bench, panel, desk.SheetSetting(items, tuple(laws)), averages, meant=frozenset())
+    return tuple(each.sentence for each in found.contradictions[:MOST])
 
 
 def _distance(row: SimpleNamespace) -> tuple[float, float]:

@@ -22,7 +22,7 @@ def preview(visit: Visit) -> Response:
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     record = panels.get_panel(bench, caller, panel)
     sheet = SheetView(
-        panel=SheetName(id=panel, title=record.title),
+        panel=SheetName(id=panel, title=record.title, time_zone=record.time_zone),
         judge=JudgeName(name=plain("preview.name")),
         round=record.round,
         questions=questions.list_questions(bench, caller, panel).questions,

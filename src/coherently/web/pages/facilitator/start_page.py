@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.shape import Shape
 
-TABS = ("questions", "board", "discussion", "results", "influence")
+TABS = ("questions", "people", "board", "discussion", "results", "influence")
 """The pages of one panel."""
 
 

@@ -3,6 +3,7 @@ const styles = {
   clock: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
   days: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
   moment: { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+  deadline: { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" },
   day: { day: "numeric", month: "long", year: "numeric" },
 };
 

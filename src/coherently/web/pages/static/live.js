@@ -4,8 +4,8 @@ import { copyButtons } from "./copying.js";
 import { element, icon, say } from "./words.js";
 
 const APART = 80;
-const KINDS = ["panel", "questions", "laws", "judges", "round", "answers", "hand-in", "outcomes", "comments", "meant", "aggregation"];
-let busy = false, again = false, timer = 0;
+const KINDS = ["panel", "questions", "laws", "judges", "round", "answers", "hand-in", "outcomes", "comments", "meant", "aggregation", "restored"];
+let busy = false, again = false, timer = 0, pause = 700;
 
 function replace(old, made) {
   if (old.outerHTML === made.outerHTML || old.dataset.shown === made.outerHTML) return;
@@ -46,11 +46,18 @@ async function refresh() {
     // The stream says when the connection is lost; the next change asks again.
   } finally {
     busy = false;
+    waitForMore();
     if (again) {
       again = false;
       soon();
     }
   }
+}
+
+// What is still being worked out is asked for again, ever more slowly.
+function waitForMore() {
+  if (!document.querySelector("[data-again]")) pause = 700;
+  else setTimeout(soon, (pause = Math.min(1.6 * pause, 15_000)));
 }
 
 function soon() {

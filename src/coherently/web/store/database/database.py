@@ -14,6 +14,7 @@ from coherently.web.store.database.addresses import prepare_file, read_url
 from coherently.web.store.database.failures import plain_failure
 from coherently.web.store.database.group_commit import GroupCommit
 from coherently.web.store.database.schema_version import migrate
+from coherently.web.store.store_errors import StoreUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,7 @@ class Database:
         try:
             writer, self._reader = self._open_engines()
             self._writer = GroupCommit(writer, self._tell)
+            self._file = self._number_of_file()
         except BaseException:
             self._drop_scratch()
             raise
@@ -70,6 +72,21 @@ class Database:
             return action(connection)
         value: T = self._writer.write(lambda connection: self._run(connection, action, "writing"))
         return value
+
+    def check_file(self) -> None:
+        """Refuse a store whose file was deleted, or another put in its place: what is written would be lost."""
+        if self._number_of_file() != self._file:
+            raise StoreUnavailableError(
+                f"the file {self.where} is gone, or another was put in its place; what is written now would be lost. "
+                "Stop the workbench, put the file back or restore a backup, and start it again"
+            )
+
+    def _number_of_file(self) -> tuple[int, int] | None:
+        try:
+            found = None if self.path is None else self.path.stat()
+        except OSError:
+            return None
+        return None if found is None else (found.st_dev, found.st_ino)
 
     def was_written_within(self, seconds: float) -> bool:
         """Whether something was kept in the last seconds, and no write failed since."""
