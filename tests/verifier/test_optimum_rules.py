@@ -122,3 +122,33 @@ def test_brackets_hold_the_least_squares_over_all_worlds(seed):
     found = bracket(program)
     assert found.low - 1e-9 <= best <= found.high + 1e-9
     assert found.high - found.low <= 1e-9
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_partition_of_many_values_is_searched_by_sparse_equations(loss, monkeypatch):
+    """Intervals that no distribution keeps, and a limit; dense equations find the same bounds."""
+    rng, count = np.random.default_rng(3), 240
+    middle = 1.3 * rng.dirichlet(np.ones(count))
+    costs = Costs(
+        loss=find_loss(loss),
+        weight=rng.uniform(0.2, 1.0, count),
+        low=np.clip(0.99 * middle, 1e-6, 0.99),
+        high=np.clip(1.01 * middle, 1e-6, 0.99),
+        linear=np.zeros(count, bool),
+    )
+    limit = np.where(np.arange(count) < 5, -1.0, 0.0)[:, None] + 0.02  # the first five together at most 0.02
+    program = ConvexProgram(
+        costs=costs,
+        joint=np.eye(count),
+        given=np.ones((count, count)),
+        limits=limit,
+        equal=np.array([False]),
+        simplex=np.zeros(count, np.int64),
+    )
+    assert program.is_sparse
+    sparse = bracket(program)
+    assert sparse.is_tight(program.unit, 1e-9)
+    monkeypatch.setattr(optimum, "MANY", 10**9)
+    dense = bracket(program)
+    assert dense.is_tight(program.unit, 1e-9)
+    assert max(sparse.low, dense.low) <= min(sparse.high, dense.high) + 1e-12

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coherently.arrays import Indices, Mask, Vector
     from coherently.verifier.costs import Costs
 
@@ -31,6 +33,8 @@ CENTRED, INSIDE = 0.1, 0.995
 """The part of the products of shares and reduced costs that a step leaves, and its part of the way to the boundary."""
 WORK = 2**28
 """Maximum number of columns times the square of terms for using all columns at once."""
+MANY, SPARSE = 200, 0.05
+"""Number of terms from which on, and share of entries other than 0 up to which, equations are solved as sparse ones."""
 ROUNDS, FEWEST = 40, 256
 """Maximum number of rounds in which columns join, if there are more, and the number of first columns."""
 
@@ -50,6 +54,20 @@ class ConvexProgram:
     def unit(self) -> float:
         """What losses are relative to: the largest weight."""
         return float(self.costs.weight.max(initial=0.0)) or 1.0
+
+    @property
+    def certain(self) -> Mask:
+        """Which terms have no condition: h = 1 whatever the shares are."""
+        if self.simplex.any():
+            return np.zeros(self.joint.shape[1], np.bool_)
+        everywhere: Mask = (self.given == 1.0).all(axis=0)
+        return everywhere
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether few columns change each term, so that steps over all columns stay cheap."""
+        count, terms = self.joint.shape
+        return terms >= MANY and bool(self.certain.all()) and np.count_nonzero(self.joint) <= SPARSE * count * terms
 
     def take(self, rows: Indices) -> ConvexProgram:
         """Only some of the columns."""
@@ -112,7 +130,7 @@ def bracket(program: ConvexProgram) -> Bracket:
     (0.125, 0.125)
     """
     count, terms = program.joint.shape
-    if count * (terms + program.limits.shape[1] + 1) ** 2 <= WORK or program.simplex.any():
+    if count * (terms + program.limits.shape[1] + 1) ** 2 <= WORK or program.simplex.any() or program.is_sparse:
         return _search(program).bracket
     rows = np.unique(np.linspace(0, count - 1, FEWEST).astype(np.int64))
     rows = np.unique(np.concatenate([rows, *(np.flatnonzero(column)[:1] for column in program.joint.T)]))
@@ -173,25 +191,46 @@ class _Iterate:
         """Newton's step: with E = z / s and A the square root of the curvature, M = 1/E + A A'.
 
         M dz - B dy = -(slope - B y - mu / z) and B' dz = goal - B' z; M is inverted by way of 1 + A' E A.
+        Where there is no condition, the column of A is sqrt(k) (joint - c), and as the shares of a step sum to 0 the
+        constant c only adds -<c k, joint' dz> to the price of the simplex. It is added at the end, so that A is as
+        sparse as the truth of events.
         """
         program, count = self.program, len(self.program.joint)
         k, c = program.costs.curvature(*program.events(self.shares()))
-        bent = np.zeros((len(self.z), len(k)))
-        bent[:count] = (program.joint - c * program.given) * np.sqrt(k)
         e = self.z / self.s
-        system = np.eye(len(k)) + bent.T @ (e[:, None] * bent)
-
-        def solved(right: Vector) -> Vector:
-            inner = np.linalg.solve(system, bent.T @ (e[:, None] * right))
-            found: Vector = e[:, None] * (right - bent @ inner)
-            return found
+        constant = np.where(program.certain, c, 0.0)
+        solved = _inverse(e, (program.joint - (c - constant) * program.given) * np.sqrt(k))
 
         lacking = self.residual(self.z, self.s, self.y, 0.0)[: len(self.z)] + self.s - mu / self.z
         both = solved(np.column_stack([self.rows, lacking]))
         schur = self.rows.T @ both[:, :-1]
         dy = np.linalg.lstsq(schur, self.goal - self.z @ self.rows + self.rows.T @ both[:, -1], rcond=1e-15)[0]
         dz = both[:, :-1] @ dy - both[:, -1]
+        dy[0] -= (constant * k) @ (dz[:count] @ program.joint)
         return dz, (mu - self.z * self.s - self.s * dz) / self.z, dy
+
+
+def _inverse(e: Vector, bent: Vector) -> Callable[[Vector], Vector]:
+    """What multiplies by the inverse of 1/E + A A', with A zero in the rows of slacks: E - E A (1 + A' E A)^-1 A' E.
+
+    A partition of thousands of values has one event per world: there A is sparse, and so is what is factorised.
+    """
+    count, terms = bent.shape
+    if terms < MANY or np.count_nonzero(bent) > SPARSE * bent.size:
+        system = np.eye(terms) + bent.T @ (e[:count, None] * bent)
+        return lambda right: _reduced(e, bent, right, np.linalg.solve(system, bent.T @ (e[:, None] * right)[:count]))
+    from scipy.sparse import csc_array, diags_array, eye_array
+    from scipy.sparse.linalg import splu
+
+    sparse = csc_array(bent)
+    factor = splu(csc_array(eye_array(terms) + sparse.T @ (diags_array(e[:count]) @ sparse)))
+    return lambda right: _reduced(e, sparse, right, factor.solve(np.asarray(sparse.T @ (e[:, None] * right)[:count])))
+
+
+def _reduced(e: Vector, bent: Any, right: Vector, inner: Any) -> Vector:
+    found = right.copy()
+    found[: bent.shape[0]] -= bent @ inner
+    return e[:, None] * found
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # a step that is not a number ends the search
