@@ -22,7 +22,7 @@ def test_scores(tmp_path):
     header, row = (tmp_path / "scores.csv").read_text(encoding="utf-8").splitlines()
     assert header == "judge,tuple,check,arbitrage,frequentist"
     assert row.startswith("Bob,ButChecker.jsonl:1,But,0.0187031654")
-    assert done.stdout.splitlines()[1].split() == ["Bob", "1", "0.0187", "0.1927", "0.0187", "0.0062"]
+    assert done.stdout.splitlines()[1].split() == ["Bob", "1", "0.0187", "0.1927", "0.0187", "0.0187", "0.0062"]
     run("convert", "--from", "consistency", source, "--scores", "scores.csv", cwd=tmp_path, check=2)
 
 

@@ -47,6 +47,7 @@ TRIALS = {
     "Result.report": lambda limit: RESULT.report(time_limit=limit),
     "Result.why": lambda limit: RESULT.why(HARD.written.text[0], time_limit=limit),
     "Why.of": lambda limit: co.Why.of(RESULT, HARD.written.text[0], time_limit=limit),
+    "ask_next": lambda limit: co.ask_next(HARD, 1, about="v0", candidates=["v1 & v2"], time_limit=limit),
     "baselines": lambda limit: co.baselines(time_limit=limit),
     "check": lambda limit: co.check(HARD, time_limit=limit),
     "compare": lambda limit: co.compare(RESOLVED, time_limit=limit),
@@ -54,6 +55,7 @@ TRIALS = {
     "dutch_book": lambda limit: co.dutch_book(HARD, time_limit=limit),
     "individual": lambda limit: co.individual(HARD, time_limit=limit),
     "literature": lambda limit: co.literature(time_limit=limit),
+    "monitor": lambda limit: co.monitor([RESOLVED], judge="A", tolerance=0.1, time_limit=limit),
     "tune": lambda limit: co.tune(MANY, time_limit=limit),
 }
 TRIANGLE = co.Panel.from_records([("A", e, 0.5) for e in "abc"] + [("A", e, 0.0) for e in ("a & b", "a & c", "b & c")])

@@ -26,7 +26,9 @@ class Workshop:
     def __init__(self, folder):
         warm_up()
         limits = ServiceLimits(rate=1e6, burst=10**6, failures=10**6)
-        settings = ServiceSettings(f"sqlite:///{folder}/store.db", port=0, workers=0, log_requests=False, limits=limits)
+        settings = ServiceSettings(
+            f"sqlite:///{folder}/store.db", port=0, workers=0, desk_processes=0, log_requests=False, limits=limits
+        )
         self.app = make_app(settings)
         self.store = self.app.bench.store
         listening = socket.create_server(("127.0.0.1", 0))

@@ -274,7 +274,7 @@ def test_links_are_shown_once_and_can_be_withdrawn(browser):
     browser.post(f"{panel}/judges/{judge}/link", revoke="1")
     assert "The link of Ann is withdrawn." in words(browser.text)
     browser.post(f"{panel}/judges/{judge}/link")
-    assert len(re.findall(r"/j/[^\"]+", browser.text)) == 2  # the field and the button to copy it
+    assert len(re.findall(r"/j/[^\"]+", browser.text)) == 3  # the field, the button to copy it, the letter
 
 
 def test_a_first_question_that_is_refused_leaves_no_panel(browser):

@@ -166,12 +166,17 @@ def reliability(problem: Problem, clip: float) -> float:
     $$1 - \frac{\sum v_i / n_i}{\sum \bar z_i^2}$$
 
     (Kelley 1927, Interpretation of Educational Measurements), with sums over events i. n is the number of judges if all
-    counted alike, $(\sum w)^2 / \sum w^2$, and an event counts by the weight of its forecasts.
+    counted alike, $(\sum w)^2 / \sum w^2$, and an event counts by the weight of its forecasts. Forecasts of an event by
+    one judge are one voice: their weights add up.
     """
     given, units = problem.forecasts, len(problem.weight)
-    weight, odds = given.weight, log_odds(given.probability, clip)
-    total, squares = np.bincount(given.unit, weight, units), np.bincount(given.unit, weight**2, units)
-    sums, spread = np.bincount(given.unit, weight * odds, units), np.bincount(given.unit, weight * odds**2, units)
+    voices, voice = np.unique(given.judge.astype(np.int64) * max(units, 1) + given.unit, return_inverse=True)
+    weight = np.bincount(voice, given.weight)
+    sums = np.bincount(voice, given.weight * log_odds(given.probability, clip))
+    odds = np.divide(sums, weight, out=np.zeros(len(voices)), where=weight > 0)
+    unit = voices % max(units, 1)
+    total, squares = np.bincount(unit, weight, units), np.bincount(unit, weight**2, units)
+    sums, spread = np.bincount(unit, weight * odds, units), np.bincount(unit, weight * odds**2, units)
     several = total**2 > (1.0 + 1e-9) * squares
     total, squares, sums, spread = total[several], squares[several], sums[several], spread[several]
     mean = sums / total

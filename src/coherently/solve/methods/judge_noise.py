@@ -68,8 +68,9 @@ def _of_judge(part: Problem, rows: Mask, number: Indices, exact: Exact) -> tuple
         return 0.0, 0.0, 0.0, 0.0
     x = exact.solve(pose_again(own, p)).value
     made = np.empty(count)
-    # In the order of numbers, so that it does not matter in which order judges and events are read.
-    made[np.lexsort((part.mean.round(DIGITS), p))] = np.random.default_rng(SEED).normal(
+    # In the order of numbers, so that it does not matter in which order judges and events are read, nor whether a
+    # forecast counts n times or is there n times: rounding of sums must not part what is equal.
+    made[np.lexsort((part.mean.round(DIGITS), p.round(DIGITS)))] = np.random.default_rng(SEED).normal(
         0.0, np.sqrt(apart.mean()), count
     )
     noisy = np.where(weight > 0, np.clip(x + made, 0.0, 1.0), np.nan)

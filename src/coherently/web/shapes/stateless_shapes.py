@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from coherently.solve.methods.recipe import RECIPE
 from coherently.web import sizes
 from coherently.web.shapes.carried_records import (
     CheckBody,
@@ -136,7 +137,7 @@ class RecipeBody(RecipeLine):
     """A recipe as `coherently tune`, `/tune` and `co.Recipe.as_dict()` write it."""
 
     format: Literal["coherently-recipe"] = "coherently-recipe"
-    version: Literal[2, 3, 4] = 4
+    version: Annotated[int, Field(ge=2, le=RECIPE.version)] = RECIPE.version
     recipe: Annotated[Literal[1] | None, Field(description="In place of format and version, in version 1.")] = None
     loss: LossWord = "brier"
     parts: Annotated[list[RecipePart], Field(max_length=100)] = Field(

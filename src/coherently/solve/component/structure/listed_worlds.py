@@ -102,8 +102,9 @@ def listed_worlds(part: Merged, most: int) -> ListedWorlds | None:
     >>> from coherently.panel import Panel
     >>> from coherently.problem import pose
     >>> panel = Panel.from_records([("Ann", "w = a | w = b & x", 0.5)], laws=["variable w: a, b, c"])
-    >>> listed_worlds(pose(panel).merged, 6).worlds(np.arange(2)).tolist(), listed_worlds(pose(panel).merged, 3)
-    ([[1, 0, 0], [0, 1, 0]], None)
+    >>> listed = listed_worlds(pose(panel).merged, 6)
+    >>> listed.worlds(np.arange(len(listed))).tolist(), listed_worlds(pose(panel).merged, 3)  # x, w = a, w = b
+    ([[0, 1, 0], [0, 0, 1]], None)
     """
     listing = _Listing(part)
     for number in range(len(listing.factors)):
