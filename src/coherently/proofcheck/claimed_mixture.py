@@ -12,7 +12,7 @@ from typing import Any
 from .check_errors import BadInputError, ProofRefusedError
 from .forecast_files import read_json
 from .language import read_event
-from .loss_planes import LossRule
+from .loss_planes import KNOWN_LOSSES, LossRule
 from .numbers import decimal, rounded_up
 from .posed_panel import PosedPanel, PosedTerm
 from .truth_functions import StateSpace, TruthFunction
@@ -41,7 +41,7 @@ def read_claim(text: str) -> ResultClaim:
     if told.get("worlds") is None or told.get("tolerance") is None:
         raise ProofRefusedError("the result claims no optimum over possible worlds, so there is nothing to prove")
     name, conditionals = told.get("loss"), told.get("conditionals")
-    if name not in ("brier", "log", "spherical") or conditionals not in (None, "called_off", "linearised"):
+    if name not in KNOWN_LOSSES or conditionals not in (None, "called_off", "linearised"):
         raise ProofRefusedError(f"nothing can be proved of the loss {name!r} with conditionals {conditionals!r}")
     clip = decimal(told["clip"]) if name == "log" else Fraction(0)
     if name == "log" and not 0 < clip < Fraction(1, 2):

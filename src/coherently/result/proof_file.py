@@ -21,7 +21,7 @@ from coherently.proofcheck.claimed_mixture import WorldMixture
 from coherently.proofcheck.forecast_files import canonical_lines
 from coherently.proofcheck.language import normal, read_event
 from coherently.proofcheck.leaves import WorkLeft
-from coherently.proofcheck.loss_planes import IntervalCost, LinearisedCost, LossRule
+from coherently.proofcheck.loss_planes import KNOWN_LOSSES, IntervalCost, LinearisedCost, LossRule
 from coherently.proofcheck.posed_panel import PosedPanel
 from coherently.proofcheck.proof_records import FORM, RATIO
 from coherently.solve import Global
@@ -74,7 +74,7 @@ def write_proof(result: Result) -> bytes:
             f"the method {result.method.name} claims no optimum over possible worlds, so there is nothing to prove: "
             "choose exact, or auto for a panel of at most 20,000 events"
         )
-    if told["loss"] not in ("brier", "log", "spherical"):
+    if told["loss"] not in KNOWN_LOSSES:
         raise MethodError("a loss of your own cannot be proved: the checker would have to trust its code")
     if result.panel_sha256 is None or result.claimed is not None:
         raise MethodError("a proof needs the forecasts themselves: aggregate the panel again, with proof=True")
