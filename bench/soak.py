@@ -1,7 +1,7 @@
-"""The workbench in use for hours: `python -m bench.soak [HOURS]`. Memory, open files and latency as a table and a picture.
+"""The workbench in use for hours: memory, open files and latency, as lines and a picture (`python -m bench.soak 2`).
 
-Every second a judge answers, a sheet and a panel are read; every ten seconds a stream is opened and closed; every minute
-another panel is aggregated. Memory and files are those of the server and of all processes that it started.
+Every second a judge answers, a sheet and a panel are read; every ten seconds a stream is opened and closed; every
+minute another panel is aggregated. Memory and files are those of the server and of all processes that it started.
 """
 
 from __future__ import annotations

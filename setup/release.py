@@ -1,10 +1,10 @@
 """What a release consists of, built and tried: `python -m setup.release [PYTHON...]` (`make release`).
 
-The source archive is made of a clean checkout. Each Python makes a wheel from it, with nothing but what the archive asks for;
-auditwheel repairs the wheel, so that it says which Linux systems it runs on; and the tests of the repository run
-against the repaired wheel in a new environment of every Python given. A wheel of Python 3.12 serves the later ones, too.
+The source archive is made of a clean checkout. Each Python makes a wheel from it, with nothing but what the archive
+asks for; auditwheel repairs the wheel, so that it says which Linux systems it runs on; and the tests of the repository
+run against the repaired wheel in a new environment of every Python given. A wheel of Python 3.12 serves later ones.
 
-    python -m setup.release python3.11 python3.12 python3.13            # all of it
+    python -m setup.release python3.11 python3.12 python3.13               # all of it
     python -m setup.release --tests tests/kernels tests/cli -- python3.13  # other tests than all
 """
 
