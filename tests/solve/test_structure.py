@@ -1,5 +1,6 @@
 """Components that are solved by their structure: recognised rightly, and as near as by any other way."""
 
+import pickle
 import time
 from dataclasses import replace
 from threading import Event
@@ -10,6 +11,7 @@ import pytest
 import coherently as co
 from coherently.problem import find_loss, pose, split
 from coherently.solve.budget import Budget
+from coherently.solve.component.answer import Answer
 from coherently.solve.component.component_solver import solve_by_worlds, solve_component
 from coherently.solve.component.objective import goal_of
 from coherently.solve.component.structure import barrier_path, structure_rules, world_shares
@@ -19,6 +21,7 @@ from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.literal_order import literal_order
 from coherently.solve.component.structure.structure_rules import solve_by_structure
 from coherently.solve.component.structure.world_shares import solve_shares
+from coherently.solve.lazy_table import LazyTable
 from tests.solve import structure_checks as checks
 
 ROUTES = {"closed form", "Newton's method on levels"}
@@ -428,6 +431,31 @@ def test_closed_forms_need_no_time():
     part = only_part(rows, laws)
     over = Budget(deadline=time.monotonic() - 1)
     assert solve_component(part, goal_of(part, find_loss("brier")), over).route == "closed form"
+
+
+@pytest.mark.parametrize("kind", ["exclusive", "tree", "bins", "values"])
+def test_tables_of_worlds_are_made_for_those_who_ask(kind, monkeypatch):
+    """A table has the square of as many entries as there are values: writing it takes longer than a limit allows."""
+    made, asked = [], LazyTable.__array__
+    monkeypatch.setattr(
+        LazyTable, "__array__", lambda self, *rest, **more: made.append(1) or asked(self, *rest, **more)
+    )
+    monkeypatch.setattr(structure_rules, "MANY_SQUARES", 150)
+    rng = np.random.default_rng(5)
+    rows, laws = tied(kind, rng, 200) if kind == "values" else large(kind, rng)
+    panel = co.Panel.from_records(rows, laws=laws)
+    result = co.aggregate(panel, "exact")
+    assert not made
+    assert co.verify(panel, result)
+    assert made
+    part = only_part(rows, laws)
+    answer = solve_by_structure(part, goal_of(part, find_loss("brier")), Budget())
+    assert isinstance(answer.rows, LazyTable)
+    checks.check_mixture(part, goal_of(part, find_loss("brier")), answer)
+    for again in (Answer.from_bytes(answer.to_bytes()), pickle.loads(pickle.dumps(answer))):
+        assert again == answer == again
+        assert isinstance(again.rows, np.ndarray)
+    assert replace(answer, rows=answer.worlds[::-1]) != answer != replace(answer, rows=answer.worlds[::-1])
 
 
 def test_a_stop_ends_the_method_on_levels():

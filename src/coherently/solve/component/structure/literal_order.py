@@ -13,7 +13,7 @@ If clauses cannot be turned so, as "not both" among three variables, this is ano
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ import numpy as np
 from coherently import _core
 from coherently.problem import BlockForm
 from coherently.solve.component.structure.certified_levels import MOST_BYTES
+from coherently.solve.lazy_table import LazyTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,18 +79,22 @@ class LiteralOrder:
         rounding = 2.0**-49 * (float(np.abs(coefficients).sum()) + float(np.abs(costs).sum()))
         return float(coefficients @ self.constant) + self.order.least(costs)[1] - rounding
 
-    def mixture(self, x: Vector) -> tuple[Vector, Truth] | None:
+    def mixture(self, x: Vector) -> tuple[Vector, LazyTable] | None:
         """The shares and the worlds, one for each level of the probabilities of literals; None if they are too many."""
         levels, rank = np.unique(x, return_inverse=True)
         share = np.diff(levels, prepend=0.0, append=1.0)
         kept = np.flatnonzero(share > 0)
         if len(kept) * len(x) > MOST_BYTES:
             return None
-        number = np.uint16 if len(levels) < 2**16 else np.int64
-        worlds = np.less_equal.outer(kept.astype(number), rank.astype(number))  # level k is true in worlds 0 .. k
+        return share[kept] / share[kept].sum(), LazyTable(partial(self._worlds, kept, rank))
+
+    def _worlds(self, kept: Indices, rank: Indices) -> Truth:
+        """The worlds between levels; a level of rank k is true in worlds 0 to k."""
+        number = np.uint16 if len(self.turned) < 2**16 - 1 else np.int64
+        worlds = np.less_equal.outer(kept.astype(number), rank.astype(number))
         if self.turned.any():
             worlds ^= self.turned
-        return share[kept] / share[kept].sum(), worlds.view(np.uint8)
+        return worlds.view(np.uint8)
 
 
 def literal_order(part: Merged) -> LiteralOrder | None:

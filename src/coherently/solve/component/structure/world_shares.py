@@ -21,6 +21,7 @@ without any inequality, finds the last digits; where many shares have the same p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,7 @@ from coherently.solve.component.structure.event_runs import EventRuns
 from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.share_factor import ShareFactor, SparseRows, bordered
 from coherently.solve.facts import Route
+from coherently.solve.lazy_table import LazyTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +121,7 @@ def _answer(
         part,
         objective,
         budget,
-        mixture=(share[kept], listed.worlds(kept), x),
+        mixture=(share[kept], LazyTable(partial(listed.worlds, kept)), x),
         least=listed.events.least,
         plane=plane_at(program.objective, program.slopes(sides)[0]) if program.is_precise else None,
         route=Route.NEWTON,
