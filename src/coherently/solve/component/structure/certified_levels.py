@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from coherently.solve.lazy_table import WorldRows
 
 NO_INDICES = np.empty(0, np.int64)
-MOST_BYTES = 2**31
-"""Maximum size of the table of worlds: past it, tables of the general solver would be larger."""
 CLOSE = 1e-12
 """The gap, relative to all weights, at which an answer is as good as rounding allows, whatever the tolerance."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from coherently.problem import BlockForm
 from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.component.objective import sides_at
-from coherently.solve.component.structure.certified_levels import MOST_BYTES, certified, plane_at
+from coherently.solve.component.structure.certified_levels import certified, plane_at
 from coherently.solve.facts import Route
 from coherently.solve.lazy_table import LazyTable
 
@@ -106,12 +106,13 @@ def answer_of_values(
     share: Vector,
     plane: PlaneBelow,
 ) -> Answer | None:
-    """The answer of shares, one for each value and one for none of them; None if the table of worlds is too large."""
+    """The answer of shares, one for each value and one for none of them; None if rounding leaves a gap."""
     share = share / share.sum()
     value = np.flatnonzero(share > 0)
-    if len(value) * part.n_variables > MOST_BYTES:
-        return None
-    x, worlds = share[values.variable], LazyTable(partial(_worlds, value, part.n_variables))
+    x, worlds = (
+        share[values.variable],
+        LazyTable(partial(_worlds, value, part.n_variables), len(value), part.n_variables),
+    )
     return certified(
         part,
         objective,
