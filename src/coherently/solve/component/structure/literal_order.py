@@ -104,7 +104,7 @@ class LiteralOrder:
     def _worlds(self, kept: Indices, rank: Indices) -> Truth:
         """The worlds between levels; a level of rank k is true in worlds 0 to k."""
         number = np.uint16 if len(self.turned) < 2**16 - 1 else np.int64
-        worlds = np.less_equal.outer(kept.astype(number), rank.astype(number))
+        worlds: Mask = np.less_equal.outer(kept.astype(number), rank.astype(number))
         if self.turned.any():
             worlds ^= self.turned
         return worlds.view(np.uint8)
