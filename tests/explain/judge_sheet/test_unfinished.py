@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coherently.explain.fit.recent_values import Lately
+from coherently.explain.recent_values import Lately, kept_with_owner
 from coherently.explain.judge_sheet import (
     Answered,
     AnswerState,
@@ -31,7 +31,7 @@ def nothing_known(monkeypatch):
     """Each test looks at its answers for the first time."""
     monkeypatch.setattr(live_feedback, "_LATELY", Attempts(500, live_feedback.LONGEST))
     monkeypatch.setattr(live_feedback, "_CLASHES", Lately(500))
-    monkeypatch.setattr(live_feedback, "_PIECES", Lately(500))
+    monkeypatch.setattr(live_feedback, "_told_lately", kept_with_owner(lambda _: Lately(500)))
 
 
 def test_nothing_fits_that_was_not_checked():
@@ -204,7 +204,7 @@ def test_only_the_piece_of_a_new_answer_is_looked_at_again(monkeypatch):
     after = feedback(setting, changed, time_limit=PLENTY)
     assert asked == [[["r", "r & s"]]]
     assert [clash.sentence for clash in after.contradictions] == [before.contradictions[0].sentence]
-    monkeypatch.setattr(live_feedback, "_PIECES", Lately(500))
+    monkeypatch.setattr(live_feedback, "_told_lately", kept_with_owner(lambda _: Lately(500)))
     monkeypatch.setattr(live_feedback, "_LATELY", Attempts(500, live_feedback.LONGEST))
     assert feedback(setting, changed, time_limit=PLENTY) == after
     fewer = feedback(setting, changed[:3], time_limit=PLENTY)  # the first piece is the same without the last answer

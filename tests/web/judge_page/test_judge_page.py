@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from coherently.explain.fit.recent_values import Lately
+from coherently.explain.recent_values import Lately, kept_with_owner
 from coherently.explain.judge_sheet import Attempts, live_feedback
 from tests.web.judge_page.judge_pages import ALICE
 
@@ -428,7 +428,7 @@ def no_time(monkeypatch):
     """Feedback has no time at all; what is given back lets it have some."""
     usual = live_feedback.processor_budget
     monkeypatch.setattr(live_feedback, "_LATELY", Attempts(500, 1e6))
-    monkeypatch.setattr(live_feedback, "_PIECES", Lately(500))
+    monkeypatch.setattr(live_feedback, "_told_lately", kept_with_owner(lambda _: Lately(500)))
     monkeypatch.setattr(live_feedback, "processor_budget", lambda _: usual(0.0))
     return lambda: monkeypatch.setattr(live_feedback, "processor_budget", usual)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.explain.fit.read_sheets import SETTINGS, pieces_of, read_sheet
+from coherently.explain.fit.read_sheets import pieces_of, read_sheet
+from coherently.explain.recent_values import kept_with_owner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def on_sheet(setting: SheetSetting, answers: Sequence[Answered]) -> AnswerSheet 
     return AnswerSheet(sheet, value, known, locked)
 
 
-@lru_cache(maxsize=SETTINGS)
+@kept_with_owner
 def conjunctions(sheet: ReadSheet) -> dict[tuple[int, int], int]:
     """For the side of a conjunction of two items, and one of these, the other."""
     plain = np.flatnonzero(~sheet.conditional).tolist()

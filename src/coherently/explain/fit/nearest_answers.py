@@ -6,13 +6,13 @@ Where worlds are few, the kernel of components with few worlds finds them; other
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from coherently import _core
 from coherently.errors import CoherentlyError
+from coherently.explain.recent_values import kept_with_owner
 from coherently.panel import Pins
 from coherently.problem import BRIER, pose, settled, split
 from coherently.solve.component.component_table import solve_alone
@@ -41,8 +41,6 @@ FEW_WORLDS = 64
 """Maximum number of worlds that the kernel mixes."""
 UNLIKELY = 1e-4
 """Conditions below this are left to the exact solver."""
-PIECES = 512
-"""Number of pieces whose worlds are kept as bits."""
 
 
 def nearest_in_few_worlds(piece: SheetPiece, value: Vector, active: Mask) -> Vector | None:
@@ -94,7 +92,7 @@ class _FewWorlds(NamedTuple):
     worlds: int
 
 
-@lru_cache(maxsize=PIECES)
+@kept_with_owner
 def _few_worlds(piece: SheetPiece) -> _FewWorlds | None:
     columns = piece.columns
     assert columns is not None

@@ -77,7 +77,7 @@ class LinkedBlock:
     link_given: Truths
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class SheetPiece:
     """Items that hang together by variables and laws; `columns` is None where the joint states are too many.
 
@@ -94,6 +94,13 @@ class SheetPiece:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes: that of its states."""
+        states = [self.columns, *(block.columns for block in self.blocks)]
+        listed = sum(len(each) * each.joint.shape[1] * 2 + each.ties.nbytes for each in states if each is not None)
+        return listed + sum(scope.joint.nbytes + scope.given.nbytes for scope in self.scopes)
 
 
 def make_piece(sheet: ReadSheet, part: Merged, origin: NDArray[np.int32], items: NDArray[np.int64]) -> SheetPiece:

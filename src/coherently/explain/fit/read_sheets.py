@@ -12,23 +12,26 @@ from coherently.errors import CoherentlyError
 from coherently.events import CERTAIN
 from coherently.explain.event_names import named_items
 from coherently.explain.fit.pieces import SheetPiece, make_piece
-from coherently.explain.fit.recent_values import Lately
+from coherently.explain.recent_values import Lately, kept_with_owner
 from coherently.panel import Panel
 from coherently.problem import pose, split
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from coherently.explain.fit.sheet_values import Item, SheetSetting
-    from coherently.problem import Merged
 
 CERTAINLY = "true"
 """What a panel is about that asks nothing yet: its laws are read all the same."""
 SETTINGS, PIECES, MADE = 64, 512, 4_096
-"""Number of settings, of sets of answered events, and of pieces that are kept."""
+"""Number of settings, and for each of them of sets of answered events and of pieces, that are kept."""
+MOST_BYTES = 16_000_000
+"""Maximum number of bytes that the pieces of a setting may have which are kept."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ReadSheet:
     """The items that can be read, and the panel with one forecast per distinct text; `row` leads from items to it."""
 
@@ -88,11 +91,34 @@ def _readable(items: tuple[Item, ...], laws: tuple[str, ...]) -> tuple[Item, ...
     return tuple(found)
 
 
-@lru_cache(maxsize=PIECES)
 def pieces_of(sheet: ReadSheet, known: frozenset[int]) -> tuple[SheetPiece, ...]:
     """The pieces of a sheet that some of its items, by number, make up."""
-    if not known:
-        return ()
+    kept = _kept_pieces(sheet)
+    found = kept.of_items.get(known)
+    if found is None:
+        found = tuple(_pieces(sheet, kept, known)) if known else ()
+        kept.of_items.put(known, found)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _KeptPieces:
+    """The pieces of a sheet that were asked for lately: by all known items, and by the items of each."""
+
+    of_items: Lately[tuple[SheetPiece, ...]]
+    made: Lately[SheetPiece]
+
+
+@kept_with_owner
+def _kept_pieces(_sheet: ReadSheet) -> _KeptPieces:
+    """Nobody asks for the pieces of a sheet that is gone, such as that of a report: so they go with it."""
+    return _KeptPieces(
+        Lately(PIECES, weigh=lambda pieces: sum(piece.nbytes for piece in pieces), most=MOST_BYTES),
+        Lately(MADE, weigh=lambda piece: piece.nbytes, most=MOST_BYTES),
+    )
+
+
+def _pieces(sheet: ReadSheet, kept: _KeptPieces, known: frozenset[int]) -> Iterator[SheetPiece]:
     items = np.array(sorted(known), np.int64)
     rows = np.unique(sheet.row[items])
     panel = sheet.panel.select(rows)
@@ -100,22 +126,13 @@ def pieces_of(sheet: ReadSheet, known: frozenset[int]) -> tuple[SheetPiece, ...]
     given = problem.merged.terms.conditionals.joint.coordinate
     anchor = problem.coordinate.astype(np.int64)
     anchor[problem.conditional] = given[problem.coordinate[problem.conditional]]
-    home, found = anchor[panel.event_index], []
+    home = anchor[panel.event_index]
     for part in split(problem.merged):
         own = items[np.isin(sheet.row[items], rows[np.isin(home, part.coordinates)])]
-        if len(own):
-            found.append(_piece(sheet, part.merged, problem.merged.origin[part.merged.origin], own))
-    return tuple(found)
-
-
-def _piece(sheet: ReadSheet, part: Merged, origin: NDArray[np.int32], items: NDArray[np.int64]) -> SheetPiece:
-    """The piece of some items, the same one whenever no other known items hang together with them."""
-    key = (sheet, items.tobytes())
-    known = _MADE.get(key)
-    if known is None:
-        known = make_piece(sheet, part, origin, items)
-        _MADE.put(key, known)
-    return known
-
-
-_MADE = Lately[SheetPiece](MADE)
+        if not len(own):
+            continue
+        piece = kept.made.get(own.tobytes())  # the same whenever no other known items hang together with these
+        if piece is None:
+            piece = make_piece(sheet, part.merged, problem.merged.origin[part.merged.origin], own)
+            kept.made.put(own.tobytes(), piece)
+        yield piece

@@ -9,7 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from coherently.explain.fit.recent_values import Lately
+from coherently.explain.recent_values import Lately
 from coherently.solve.budget import Budget
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from coherently.explain.fit.answer_sheet import on_sheet
 from coherently.explain.fit.least_change import Mend, least_change
 from coherently.explain.fit.piece_check import looked_at, place_on_sheet
-from coherently.explain.fit.recent_values import Lately
 from coherently.explain.fit.sheet_values import Answered, AnswerState, Clash, Feedback, SheetSetting
 from coherently.explain.judge_sheet.attempts import Attempts, processor_budget
+from coherently.explain.recent_values import Lately, kept_with_owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from coherently.explain.relations.relation import Relation
     from coherently.solve.budget import Budget
 
-KEPT, KEPT_CLASHES, KEPT_PIECES = 500, 2_000, 10_000
-"""How much feedback is kept, the contradictions of how many judges, and the feedback on how many pieces."""
+KEPT, KEPT_CLASHES, KEPT_ANSWERS = 500, 2_000, 500
+"""How much feedback is kept, the contradictions of how many judges, and the feedback on how many answers to a piece."""
 TIME, LONGEST = 0.25, 4.0
 """Seconds of the processor that feedback may take, at first and when it is asked for again."""
 
@@ -67,7 +67,7 @@ def _feedback(setting: SheetSetting, answers: tuple[Answered, ...], meant: froze
     if sheet is None:
         return Feedback(states=_states(answers, []))
     keys = {piece: _PieceKey.of(sheet, piece, meant) for piece in sheet.pieces() if piece.columns is not None}
-    told = {piece: known for piece, key in keys.items() if (known := _PIECES.get(key)) is not None}
+    told = {piece: known for piece, key in keys.items() if (known := _told_lately(piece).get(key)) is not None}
     checks = looked_at(sheet, meant, budget, [piece for piece in keys if piece not in told])
     bands = {check: tuple(check.bands()) for check in checks}
     placed = {check: _placed(check) for check in checks}
@@ -75,7 +75,7 @@ def _feedback(setting: SheetSetting, answers: tuple[Answered, ...], meant: froze
         told[check.piece] = ToldPiece(bands[check], tuple(placed[check]), dict(check.states()))
     if not budget.is_over():
         for check in checks:
-            _PIECES.put(keys[check.piece], told[check.piece])
+            _told_lately(check.piece).put(keys[check.piece], told[check.piece])
     clashes = sorted((one for piece in told.values() for one in piece.clashes), key=lambda one: one.place)
     band_of = {band.event: band for piece in told.values() for band in piece.bands}
     events = [item.id for item, is_known in zip(sheet.sheet.items, sheet.known.tolist(), strict=True) if is_known]
@@ -105,18 +105,19 @@ class ToldPiece(NamedTuple):
 class _PieceKey(NamedTuple):
     """What a piece is told by: its answers, which of them are locked, and what was meant."""
 
-    piece: SheetPiece
     value: bytes
     locked: bytes
     meant: frozenset[str]
 
     @classmethod
     def of(cls, sheet: AnswerSheet, piece: SheetPiece, meant: frozenset[str]) -> _PieceKey:
-        return cls(piece, sheet.value[piece.items].tobytes(), sheet.locked[piece.items].tobytes(), meant)
+        return cls(sheet.value[piece.items].tobytes(), sheet.locked[piece.items].tobytes(), meant)
 
 
-_PIECES = Lately[ToldPiece](KEPT_PIECES)
-"""A judge changes one answer at a time: the other pieces stay as they were told."""
+@kept_with_owner
+def _told_lately(_piece: SheetPiece) -> Lately[ToldPiece]:
+    """A judge changes one answer at a time: the other pieces stay as they were told."""
+    return Lately(KEPT_ANSWERS)
 
 
 def _placed(check: PieceCheck, *, with_change: bool = True) -> list[PlacedClash]:

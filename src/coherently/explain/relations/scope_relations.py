@@ -8,12 +8,12 @@ questions are answered, and is kept: other numbers take no new look at worlds.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from coherently.explain.recent_values import Lately, kept_with_owner
 from coherently.explain.relations.exclusions import Exclusions, bits_of_rows
 from coherently.explain.relations.relation import Assertion, Relation
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     Truths = NDArray[np.bool_]
 
-SCOPES = 2_048
-"""Number of scopes, each with some answers, whose exclusions are kept."""
+ANSWERED = 32
+"""Number of sets of answers to a scope whose exclusions are kept."""
 FEW = 8
 """Maximum number of forecasts of a relation whose parts are listed, to see whether one is broken by itself."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Scope:
     """Some items of a piece, by number, and their truth in the worlds that differ in them: one row per world."""
 
@@ -71,9 +71,22 @@ class AssertionTable:
         )
 
 
-@lru_cache(maxsize=SCOPES)
 def assertion_tables(scope: Scope, answered: bytes) -> tuple[AssertionTable, ...]:
     """The assertions that answers on some items of the scope make, and those where one condition is granted."""
+    kept = _kept_tables(scope)
+    found = kept.get(answered)
+    if found is None:
+        found = _assertion_tables(scope, answered)
+        kept.put(answered, found)
+    return found
+
+
+@kept_with_owner
+def _kept_tables(_scope: Scope) -> Lately[tuple[AssertionTable, ...]]:
+    return Lately(ANSWERED)
+
+
+def _assertion_tables(scope: Scope, answered: bytes) -> tuple[AssertionTable, ...]:
     known, number = np.frombuffer(answered, np.bool_), scope.items.tolist()
     plain = scope.given.all(axis=0)
     told = np.flatnonzero(known & plain).tolist()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from coherently.explain.fit.recent_values import Lately
+from coherently.explain.recent_values import Lately
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

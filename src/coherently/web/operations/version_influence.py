@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from coherently.explain.fit.recent_values import Lately
+from coherently.explain.recent_values import Lately
 from coherently.web.operations.aggregation_operations import get_result
 from coherently.web.operations.stateless import aggregated, in_body, plain
 from coherently.web.operations.version_choices import PanelMembers
