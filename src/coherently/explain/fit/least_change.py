@@ -134,7 +134,8 @@ def _whole(old: Vector, near: Vector, free: Mask) -> Vector:
 def _resolving(check: PieceCheck, misfit: Relation, news: Vector, active: Mask) -> Iterator[Vector]:
     """Those of some new answers that resolve a misfit, fit together, and break nothing of which no part is broken."""
     news = news[misfit.violations_at(news) <= GRACE]
-    return _fitting(check, news[~check.fresh.broken_at(news, GRACE)], active)
+    number = next((i for i, one in enumerate(check.simple) if one is misfit), None)
+    return _fitting(check, news[~check.fresh.broken_at(news, number, GRACE)], active)
 
 
 def _fitting(check: PieceCheck, news: Vector, active: Mask) -> Iterator[Vector]:

@@ -156,64 +156,97 @@ def broken_relations(
     return SimpleRelations(irreducible_relations(found), irreducible_relations([*found, *sums], "sum"), finished=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FreshRelations:
-    """Relations of which nothing is broken yet: what must not be broken by new answers that mend something else.
+class _TablePart(NamedTuple):
+    """Relations of one table with a row of literals each: `most` is what their probabilities may add up to.
 
-    Each part is a table, rows of its literals, and what their probabilities may add up to.
+    `holds` has a column for each broken relation: whether the row is about all its forecasts; `same` if about no more.
     """
 
-    parts: list[tuple[AssertionTable, NDArray[np.int64], float]]
+    table: AssertionTable
+    literals: NDArray[np.int64]
+    most: float
+    holds: Mask
+    same: Mask
 
-    def broken_at(self, values: Vector, tolerance: float) -> Mask:
-        """For each row of answers, whether it breaks one of them."""
-        found = np.zeros(len(values), np.bool_)
-        for table, literals, most in self.parts:
-            chance = table.chances(values)
-            likely = np.concatenate([chance, 1.0 - chance], axis=1)
-            found |= (likely[:, literals].sum(axis=2) > most + tolerance).any(axis=1)
+    def over(self, values: Vector, tolerance: float) -> Mask:
+        """Which relations each row of answers breaks."""
+        chance = self.table.chances(values)
+        likely = np.concatenate([chance, 1.0 - chance], axis=1)
+        found: Mask = likely[:, self.literals].sum(axis=2) > self.most + tolerance
         return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreshRelations:
+    """What new answers must not break if they are to mend one of some broken relations.
+
+    A relation that they break is told, or a smaller part of it is. So a part of it that was told before must be broken
+    still, and not be the one to be mended: otherwise there is news. `unlisted` are broken relations that no row is
+    about, which may be broken still.
+    """
+
+    parts: list[_TablePart]
+    unlisted: Mask
+
+    def broken_at(self, values: Vector, mended: int | None, tolerance: float) -> Mask:
+        """For each row of answers, whether it is sure to break something anew; `mended` is a broken relation."""
+        over = [part.over(values, tolerance) for part in self.parts]
+        still = np.tile(self.unlisted, (len(values), 1))
+        for part, broken in zip(self.parts, over, strict=True):
+            still |= _meet(broken, part.same)
+        if mended is not None:
+            still[:, mended] = False
+        found = np.zeros(len(values), np.bool_)
+        for part, broken in zip(self.parts, over, strict=True):
+            rows = np.flatnonzero(broken.any(axis=0))
+            found |= (broken[:, rows] & ~_meet(still, part.holds[rows].T)).any(axis=1)
+        return found
+
+
+def _meet(first: Mask, second: Mask) -> Mask:
+    """Whether a row and a column have a place in common where both are true."""
+    found: Mask = first.astype(np.float32) @ second.astype(np.float32) > 0.5
+    return found
 
 
 def fresh_relations(
     scopes: Sequence[Scope], value: Vector, families: Sequence[frozenset[int]], broken: Sequence[Relation]
 ) -> FreshRelations:
-    """The relations of scopes that have no broken part.
+    """The relations of scopes, each with the broken ones that are a part of it.
 
     Those within a family are left out: if the family is broken as a whole, they are not told by themselves.
     """
     parts = []
+    own = np.zeros((len(broken), len(value)), np.bool_)
+    for number, relation in enumerate(broken):
+        own[number, list(relation.forecasts)] = True
+    unlisted = np.ones(len(broken), np.bool_)
     for scope in scopes:
         answered = ~np.isnan(value[scope.items])
         for table in assertion_tables(scope, answered.tobytes()):
             if not table.exclusions.has_threes:
                 continue
             for literals, most in table.exclusions.limits:
-                kept = literals[_are_fresh(table, literals, len(value), families, broken=broken)]
-                if len(kept):
-                    parts.append((table, kept, most))
-    return FreshRelations(parts)
+                about = _forecasts_of(table, literals, len(value))
+                kept = np.ones(len(literals), np.bool_)
+                for family in families:
+                    kept &= about[:, np.setdiff1d(np.arange(len(value)), list(family))].any(axis=1)
+                if not kept.any():
+                    continue
+                holds = ~_meet(~about[kept], own.T)
+                same = holds & (about[kept].sum(axis=1)[:, None] == own.sum(axis=1))
+                parts.append(_TablePart(table, literals[kept], most, holds, same))
+                unlisted &= ~same.any(axis=0)
+    return FreshRelations(parts, unlisted)
 
 
-def _are_fresh(
-    table: AssertionTable,
-    literals: NDArray[np.int64],
-    count: int,
-    families: Sequence[frozenset[int]],
-    broken: Sequence[Relation],
-) -> Mask:
+def _forecasts_of(table: AssertionTable, literals: NDArray[np.int64], count: int) -> Mask:
+    """For each row of literals, which of all forecasts it is about."""
     about = np.zeros((len(literals), count + 1), np.bool_)  # the last column is for -1: no second item
     event = literals % max(len(table.first), 1)
     rows = np.arange(len(literals))[:, None]
     about[rows, table.first[event]] = about[rows, table.second[event]] = True
-    about = about[:, :count]
-    fresh = np.ones(len(literals), np.bool_)
-    for relation in broken:
-        fresh &= ~about[:, list(relation.forecasts)].all(axis=1)
-    for family in families:
-        others = np.setdiff1d(np.arange(count), list(family))
-        fresh &= about[:, others].any(axis=1)
-    return fresh
+    return about[:, :count]
 
 
 def _within(scope: Scope, value: Vector, tolerance: float, *, few: bool) -> Iterator[Relation]:
