@@ -145,15 +145,24 @@ def broken_relations(
     partitions = [list(_partitions(scope, value, families, tolerance)) for scope in scopes]
     found = [replace(one, scope=number) for number, own in enumerate(partitions) for one in own]
     sums: list[Relation] = []
-    for few in (True, False):
-        for number, scope in enumerate(scopes):
+    tables = [list(_numbered(scope, value)) for scope in scopes]
+    for look in (Exclusions.broken_pairs, Exclusions.broken_sets):
+        for number, own in enumerate(tables):
             if budget.is_over():
                 return SimpleRelations(irreducible_relations(found), [], finished=False)
-            for relation in _within(scope, value, tolerance, few=few):
-                if any(set(relation.forecasts) <= set(whole.forecasts) for whole in partitions[number]):
-                    continue
-                (sums if relation.kind == "sum" else found).append(replace(relation, scope=number))
+            for table, chance in own:
+                for excess in look(table.exclusions, chance, chance, tolerance):
+                    relation = replace(_relation(table, chance, excess), scope=number)
+                    if not any(set(relation.forecasts) <= set(whole.forecasts) for whole in partitions[number]):
+                        (sums if relation.kind == "sum" else found).append(relation)
     return SimpleRelations(irreducible_relations(found), irreducible_relations([*found, *sums], "sum"), finished=True)
+
+
+def _numbered(scope: Scope, value: Vector) -> Iterator[tuple[AssertionTable, Vector]]:
+    """The assertions of a scope, and what answers say about them."""
+    answered = ~np.isnan(value[scope.items])
+    for table in assertion_tables(scope, answered.tobytes()):
+        yield table, table.chances(value)
 
 
 class _TablePart(NamedTuple):
@@ -249,16 +258,6 @@ def _forecasts_of(table: AssertionTable, literals: NDArray[np.int64], count: int
     return about[:, :count]
 
 
-def _within(scope: Scope, value: Vector, tolerance: float, *, few: bool) -> Iterator[Relation]:
-    """The relations of one or two assertions of a scope that are broken, or those of more."""
-    answered = ~np.isnan(value[scope.items])
-    for table in assertion_tables(scope, answered.tobytes()):
-        chance = table.chances(value)
-        for excess in table.exclusions.broken(chance, chance, tolerance, few=few):
-            if few or len(excess.literals) > 2:
-                yield _relation(table, chance, excess)
-
-
 def _relation(table: AssertionTable, chance: Vector, excess: Excess) -> Relation:
     """The relation of literals of a table; what is too likely comes first, but for sums."""
     n, literals = len(table.first), excess.literals
@@ -275,6 +274,9 @@ def irreducible_relations(found: Iterable[Relation], kind: str | None = None) ->
     Of one kind, if told: only of sets that break nothing of another kind.
     """
     best: dict[frozenset[int], Relation] = {}
+    found = list(found)
+    if not found:
+        return []
     for relation in sorted(found, key=lambda one: (one.kind == kind, -round(one.violation, 9))):
         best.setdefault(frozenset(relation.forecasts), relation)
     return [one for own, one in best.items() if kind in (None, one.kind) and not _has_part(own, best.keys())]
@@ -291,7 +293,7 @@ def _partitions(
     scope: Scope, value: Vector, families: Sequence[frozenset[int]], tolerance: float
 ) -> Iterator[Relation]:
     """Questions whose events exclude each other: their answers make more than 100 %, or not 100 % if all are given."""
-    place = {item: i for i, item in enumerate(scope.items.tolist())}
+    place = {item: i for i, item in enumerate(scope.items.tolist())} if families else {}
     for family in families:
         if len(family) < 2 or not family <= place.keys():
             continue
