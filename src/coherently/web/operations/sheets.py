@@ -91,9 +91,7 @@ class _AskedFeedback(NamedTuple):
     meant: frozenset[str]
 
     @classmethod
-    def of(
-        cls, judge: str, setting: SheetSetting, own: Sequence[Answered], meant: frozenset[str]
-    ) -> _AskedFeedback:
+    def of(cls, judge: str, setting: SheetSetting, own: Sequence[Answered], meant: frozenset[str]) -> _AskedFeedback:
         asked = {item.id for item in setting.items}
         return cls(judge, setting, tuple(each for each in own if each.event in asked), meant)
 
@@ -267,9 +265,7 @@ def _meant(bench: Workbench, caller: JudgeCaller) -> frozenset[str]:
     return frozenset(record.key for record in bench.store.meant.list(caller.panel, caller.judge.id))
 
 
-def _others(
-    caller: JudgeCaller, present: RoundRecord, opened: Sequence[ForecastRecord]
-) -> list[OthersView] | None:
+def _others(caller: JudgeCaller, present: RoundRecord, opened: Sequence[ForecastRecord]) -> list[OthersView] | None:
     """Numbers of the others, sorted, so that nobody can be told from anybody; None while they are hidden.
 
     In a revision judges see what stood when it began, not what the others make of it meanwhile.
