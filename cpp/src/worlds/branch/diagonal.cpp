@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "worlds/branch/semidefinite.hpp"
 
@@ -10,6 +11,7 @@ namespace coherently {
 namespace {
 
 constexpr int retune_every = 6;  // levels of the tree
+constexpr int retune_kept = 12;  // of one that is kept: a diagonal is much to write and to check
 constexpr int most_sweeps = 50;  // of coordinate descent at a node
 constexpr Precision root_precision{1e-6, 2}, node_precision{1e-3, 2};
 constexpr double worth_it = 0.1;  // part of the distance to the cutoff that a sweep must gain
@@ -23,6 +25,7 @@ Precision sharp(double seconds) { return {1e-9, 6, after(seconds)}; }
 // A diagonal, one entry per variable, with the vectors that it came from.
 struct DiagonalBound::Tuning {
     std::vector<double> y;
+    std::vector<std::int32_t> free;  // the variables that it is for
     Vectors vectors;
 };
 
@@ -51,13 +54,16 @@ void DiagonalBound::read() {
     }
 }
 
-void DiagonalBound::start(double cutoff, double seconds, std::size_t open) {
+void DiagonalBound::start(double cutoff, double seconds, std::size_t open, bool keep) {
     read();
     cutoff_ = cutoff;
     open_ = open;
     nodes_ = 0;
     better_.clear();
+    tree_ = keep ? std::make_unique<SignTree>() : nullptr;
+    is_whole_ = false;
     Node root;
+    if (tree_) root.number = tree_->add();
     root.free.resize(n_);
     for (std::size_t i = 0; i < n_; ++i) root.free[i] = static_cast<std::int32_t>(i);
     root.field = field_;
@@ -80,7 +86,7 @@ void DiagonalBound::tune(Node& node, Precision precision) {
         for (std::size_t b = 0; b < m; ++b)
             matrix[a * m + b] = row(node.free[a])[static_cast<std::size_t>(node.free[b])];
     auto tuning =
-        std::make_shared<Tuning>(node.tuning ? *node.tuning : Tuning{{}, Vectors::random(n_, random_.next())});
+        std::make_shared<Tuning>(node.tuning ? *node.tuning : Tuning{{}, {}, Vectors::random(n_, random_.next())});
     Vectors own{tuning->vectors.width, {}};
     const auto width = static_cast<std::ptrdiff_t>(own.width);
     own.values.assign(tuning->vectors.row(0), tuning->vectors.row(0) + width);
@@ -90,6 +96,8 @@ void DiagonalBound::tune(Node& node, Precision precision) {
     }
     const std::vector<double> y = best_diagonal(matrix, node.field, precision, own, shift_);
     tuning->y.assign(n_, 0.0);
+    tuning->free = node.free;
+    if (tree_) tree_->begin_form(node.number, node.fixed, y);
     std::copy_n(own.row(0), width, tuning->vectors.row(0));
     for (std::size_t a = 0; a < m; ++a) {
         const auto i = static_cast<std::size_t>(node.free[a]);
@@ -127,7 +135,8 @@ bool DiagonalBound::settle(Node& node) const {
         for (std::size_t a = 0; a < m; ++a) {
             const std::int32_t i = node.free[a];
             const double curvature = -2 * node.tuning->y[static_cast<std::size_t>(i)], g = node.gradient[a];
-            const double to = curvature > 0 ? std::clamp(node.s[a] - g / curvature, -1.0, 1.0) : (g > 0 ? -1.0 : 1.0);
+            double to = curvature > 0 ? std::clamp(node.s[a] - g / curvature, -1.0, 1.0) : (g > 0 ? -1.0 : 1.0);
+            if (tree_) to = std::nearbyint(to * SignTree::grid) / SignTree::grid;
             const double twice = 2 * (to - node.s[a]);
             if (twice == 0) continue;
             const double* entries = row(i);
@@ -162,11 +171,29 @@ void DiagonalBound::fix(Node& node, std::size_t at, int side) const {
 
 // Fixes variables by their reduced cost: where s_a = -sign(g_a), the other sign raises the bound of the tangent by
 // 2 |g_a|, and past the cutoff it is ruled out.
-void DiagonalBound::narrow(Node& node) const {
+void DiagonalBound::narrow(Node& node) {
+    bool is_kept = false;
     for (std::size_t a = node.free.size(); a-- > 0;) {
         if (std::abs(node.s[a]) < 1 || node.measured + 2 * std::abs(node.gradient[a]) < cutoff_) continue;
-        if (node.gradient[a] * node.s[a] < 0) fix(node, a, node.s[a] > 0 ? 1 : -1);
+        if (!(node.gradient[a] * node.s[a] < 0)) continue;
+        const int side = node.s[a] > 0 ? 1 : -1;
+        if (tree_) {
+            if (!std::exchange(is_kept, true)) keep_point(node);
+            tree_->narrow(node.number, node.free[a], side);
+        }
+        fix(node, a, side);
     }
+}
+
+// Keeps s as the point of a node, with the signs of variables that were fixed since the form was made.
+void DiagonalBound::keep_point(const Node& node) {
+    std::vector<double> s(n_);
+    for (std::size_t v = 0; v < n_; ++v) s[v] = node.fixed[v];
+    for (std::size_t a = 0; a < node.free.size(); ++a) s[static_cast<std::size_t>(node.free[a])] = node.s[a];
+    std::vector<std::int16_t> point;
+    for (const std::int32_t v : node.tuning->free)
+        point.push_back(static_cast<std::int16_t>(std::lround(s[static_cast<std::size_t>(v)] * SignTree::grid)));
+    tree_->set_point(node.number, point);
 }
 
 // Notes the world that s rounds to, if it is below the cutoff.
@@ -200,6 +227,11 @@ void DiagonalBound::branch(Node& node) {
     }
     const int near = node.s[chosen] > 0 ? 1 : -1;
     Node far = node;
+    if (tree_) {
+        const std::int32_t lower = tree_->add(), upper = tree_->add();
+        tree_->split(node.number, node.free[chosen], lower, upper);
+        node.number = near > 0 ? upper : lower, far.number = near > 0 ? lower : upper;
+    }
     ++far.depth;
     fix(far, chosen, -near);
     ++node.depth;
@@ -226,13 +258,17 @@ DiagonalBound::Node DiagonalBound::pop() {
 
 // Bounds a node; false if it contains nothing below the cutoff except noted worlds.
 bool DiagonalBound::expand(Node& node) {
-    if (node.depth > 0 && node.depth % retune_every == 0 && !node.free.empty()) tune(node, node_precision);
+    if (node.depth > 0 && node.depth % (tree_ ? retune_kept : retune_every) == 0 && !node.free.empty()) tune(node, node_precision);
     measure(node);
-    if (settle(node)) return false;
+    if (settle(node)) {
+        if (tree_) keep_point(node);
+        return false;
+    }
     look(node);
     narrow(node);
     if (!node.free.empty()) return true;
     look(node);
+    if (tree_) keep_point(node);
     return false;
 }
 
@@ -242,9 +278,11 @@ DiagonalBound::Outcome DiagonalBound::run(Deadline deadline, std::size_t nodes) 
         if (nodes_ >= nodes || (step % between_clocks == 0 && has_passed(deadline))) return Outcome::unfinished;
         Node node = pop();
         ++nodes_;
+        if (tree_ && tree_->is_cut()) tree_.reset();
         if (expand(node)) branch(node);
     }
-    return better_.empty() ? Outcome::proved : Outcome::better;
+    is_whole_ = better_.empty();
+    return is_whole_ ? Outcome::proved : Outcome::better;
 }
 
 double DiagonalBound::bound() const {

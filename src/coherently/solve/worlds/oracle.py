@@ -10,6 +10,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.solve.facts import Proof
+from coherently.solve.solution import SignTree
 from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.program import best_world
 
@@ -33,13 +34,27 @@ def rounding_of(*terms: Vector) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Least:
-    """A world, its sum, and a lower bound for all worlds; `exact` if dynamic programming covered all of them."""
+    """A world, its sum, and a lower bound for all worlds; `exact` if dynamic programming covered all of them.
+
+    `tree` proves the bound, if that was by branching and is to be written down.
+    """
 
     world: Truth
     value: float
     bound: float
     exact: bool
     proof: Proof
+    tree: SignTree | None = None
+
+
+def kept_tree(core: _core.NearestMixture | _core.WorldOracle, part: Merged, scale: float) -> SignTree | None:
+    """The tree of the last proof, if it was kept and came to its end; an energy of 1 is a loss of `scale`."""
+    kept = core.kept_tree()
+    if kept is None:
+        return None
+    tree, places, fixed, y = kept
+    fines = tuple(core.fines())
+    return SignTree(tree=tree, places=places, fixed=fixed, y=y, fines=fines, origin=part.origin, scale=scale)
 
 
 class Oracle:
@@ -102,10 +117,17 @@ class Oracle:
     def _branch(self, world: Truth, budget: Budget, tolerance: float) -> Least:
         core, outcome = self._core, "better"
         while outcome == "better":
-            core.start_proof(core.value(world) - tolerance)
+            core.start_proof(core.value(world) - tolerance, keep=budget.hints)
             outcome = "unfinished"
             while outcome == "unfinished" and (seconds := budget.slice()) > 0:
                 outcome = core.prove(seconds)
             if outcome == "better":
                 world = self._best(world, core.better())
-        return Least(world=world, value=core.value(world), bound=core.bound(), exact=False, proof=Proof.SEMIDEFINITE)
+        return Least(
+            world=world,
+            value=core.value(world),
+            bound=core.bound(),
+            exact=False,
+            proof=Proof.SEMIDEFINITE,
+            tree=kept_tree(core, self.part, scale=1.0),
+        )
