@@ -9,21 +9,15 @@ from fractions import Fraction
 
 import pytest
 
-from coherently.proofcheck.check_errors import ProofRefusedError
-from coherently.proofcheck.language import read_event
 from coherently.proofcheck.leaves import (
-    CostSum,
     WorkLeft,
     bound_by_elimination,
     bound_by_messages,
-    bound_by_point,
     cluster_tables,
-    semidefinite_form,
 )
 from coherently.proofcheck.loss_planes import LossRule
 from coherently.proofcheck.numbers import ln, softplus_above, softplus_below
-from coherently.proofcheck.truth_functions import StateSpace
-from tests.proofcheck.proof_cases import LOSSES, proved_files
+from tests.proofcheck.proof_cases import LOSSES, least, proved_files, random_sum
 
 LAWS = ["P(a) <= 0.3", "c -> b", "variable w: x, y, z"]
 ROWS = [("A", "a & b", 0.6), ("A", "b", 0.2), ("B", "c given a", 0.9), ("B", "w = x", 0.7), ("B", "w in {x, y}", 0.5)]
@@ -57,7 +51,9 @@ def verdict(files, lines):
         (lambda ls: ls[1].update(nodes=2), "no branch"),
         (lambda ls: ls[2].update(v=0, c=[[0]]) or ls[2].pop("e"), "cover"),
         (lambda ls: ls[2].update(v=0, c=[[0], [0]]) or ls[2].pop("e"), "cover"),
-        (lambda ls: ls.__setitem__(2, {"s": [0]}), "without a semidefinite form"),
+        (lambda ls: ls.__setitem__(2, {"s": [0]}), "prices of laws"),
+        (lambda ls: ls.__setitem__(2, {"s": [0], "p": [], "bytes": 1 << 27}), "ends within a tree"),
+        (lambda ls: ls.__setitem__(2, {"s": [0], "p": [], "bytes": 1 << 29}), "whole number"),
         (lambda ls: ls.__setitem__(2, {"m": []}), "without clusters"),
         (lambda ls: ls.__setitem__(2, {"k": [[0]], "m": [[0, 1, [0], [5, 5]]]}), "between two clusters"),
         (lambda ls: ls.__setitem__(2, {"x": 1}), "a leaf of one of three kinds"),
@@ -152,31 +148,6 @@ def test_worlds_that_break_laws_or_pins_and_other_panels_are_refused(proved):
         files.panel.write_text(panel)
 
 
-def random_sum(rng, texts):
-    programs = [read_event(text)[0] for text in texts]
-    space = StateSpace([], programs)
-    functions = [space.function(program) for program in programs]
-    *parts, law = functions
-    return CostSum(space, {one: rng.randint(-50, 50) for one in parts}, [law])
-
-
-def least(total):
-    """The least value over all worlds that obey the laws, by enumeration."""
-    names, found = list(total.states()), []
-    for world in itertools.product(*total.states().values()):
-        at = dict(zip(names, world, strict=True))
-
-        def holds(one, at=at):
-            place = 0
-            for v in one.scope:
-                place = 2 * place + at[v]
-            return one.mask >> place & 1
-
-        if all(holds(law) for law in total.laws):
-            found.append(sum(c for one, c in total.parts.items() if holds(one)))
-    return min(found)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_leaves_against_enumeration(seed):
     rng = random.Random(seed)
@@ -194,25 +165,6 @@ def test_leaves_against_enumeration(seed):
     for i, j in itertools.combinations(range(len(scopes)), 2):
         messages += [(i, j, [v], [rng.randint(-30, 30), rng.randint(-30, 30)]) for v in set(scopes[i]) & set(scopes[j])]
     assert bound_by_messages(total, clusters, messages, states, WorkLeft()) <= true
-    n = len(states)
-    flat = semidefinite_form(
-        total, {"v": list(states), "y": [-10_000] * n, "c": [[]] * n, "k": 0, "p": [(0, 7)]}, WorkLeft()
-    )
-    point = [rng.randint(-4096, 4096) for _ in range(n)]
-    assert bound_by_point(flat, point, states, WorkLeft()) <= true
-    with pytest.raises(ProofRefusedError):
-        semidefinite_form(total, {"v": list(states), "y": [10_000] * n, "c": [[]] * n, "k": 0, "p": []}, WorkLeft())
-
-
-def test_a_semidefinite_leaf_is_tight_at_a_sign_point():
-    total = random_sum(random.Random(1), ["a & b", "b ^ c", "a", "true"])
-    states = total.states()
-    form = semidefinite_form(total, {"v": list(states), "y": [-200] * 3, "c": [[]] * 3, "k": 0, "p": []}, WorkLeft())
-    worlds = itertools.product((0, 1), repeat=3)
-    fixed = [{v: (s,) for v, s in zip(states, world, strict=True)} for world in worlds]
-    points = [[4096 * (2 * own[0] - 1) for own in one.values()] for one in fixed]
-    found = [bound_by_point(form, point, one, WorkLeft()) for point, one in zip(points, fixed, strict=True)]
-    assert min(found) == least(total)
 
 
 def test_logarithms_and_planes_against_decimals():

@@ -3,10 +3,10 @@
 A tree is a string of bytes, in preorder; numbers are of the lowest byte first:
 
     0 or 1, variable (2 bytes)    split: two branches follow, first that of the sign -1 (0) or 1 (1)
-    2, point                      leaf: 2 bytes for each variable of the form above it, in units of 2^-12
-    3                             leaf: at the point of the leaf before, which must have the same form
-    4, y, k, c                    a form for the node that follows: Y with 8 bytes each, one byte k, the rows of the lower
-                                  triangle of C with 4 bytes each
+    2                             leaf, bounded at the last point, which must be one of the form above it
+    3, point                      a point, before a node: 2 bytes for each variable that is free here, in units of 2^-12
+    4, y, k, c                    a form, before a node, for it and all below: Y with 8 bytes each, k with one, the rows
+                                  of the lower triangle of C with 4 bytes each; one of each for each variable that is free
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ POINT = 12
 SCALE = 2 * POINT + 3
 """Bounds are of 8 E times 2^24."""
 MOST_SHIFT, LARGEST_FORM = 30, 2_000
-SPLITS, LEAF, SAME_POINT, FORM = (0, 1), 2, 3, 4
+LOWER_FIRST, UPPER_FIRST, LEAF, POINTED, FORMED = range(5)
 
 
 @dataclass(frozen=True)
@@ -159,30 +159,35 @@ class SignTreeReader:
             raise ProofRefusedError(f"a semidefinite form has k above {MOST_SHIFT}")
         return convex_form(self.form, signs, y, k, [self.numbers("i", i + 1) for i in range(n)])
 
+    def tangent(self, form: ConvexForm, signs: Sequence[int]) -> Tangent:
+        """The next point; variables that are not free are at their signs."""
+        self.work.spend(len(form.free) * len(form.free))
+        told = iter(self.numbers("h", sum(not signs[v] for v in form.free)))
+        return Tangent(form, [signs[v] << POINT if signs[v] else next(told) for v in form.free])
+
+    def split(self, signs: list[int], *, upper_first: bool) -> list[list[int]]:
+        """R4: the two branches of the next variable, the one that comes first last."""
+        (v,) = self.numbers("H", 1)
+        if v >= len(signs) or signs[v]:
+            raise ProofRefusedError("a split of signs is not of a variable that is free")
+        return [[*signs[:v], sign, *signs[v + 1 :]] for sign in ((-1, 1) if upper_first else (1, -1))]
+
     def least(self, signs: list[int]) -> int:
         """R4 and R7: the least bound of all leaves; each split has both signs, so that nothing is left out."""
         waiting: list[tuple[list[int], ConvexForm | None]] = [(signs, None)]
         found, tangent = list[int](), None
         while waiting:
             own, form = waiting.pop()
-            (code,) = self.numbers("B", 1)
-            if code == FORM:
-                form = self.convex(own)
-                (code,) = self.numbers("B", 1)
-            if code in SPLITS:
-                (v,) = self.numbers("H", 1)
-                if v >= len(own) or own[v]:
-                    raise ProofRefusedError("a split of signs is not of a variable that is free")
-                lower, upper = [*own[:v], -1, *own[v + 1 :]], [*own[:v], 1, *own[v + 1 :]]
-                waiting += [(lower, form), (upper, form)] if code else [(upper, form), (lower, form)]
+            while (code := self.numbers("B", 1)[0]) in (POINTED, FORMED):
+                form = self.convex(own) if code == FORMED else form
+                if form is None:
+                    raise ProofRefusedError("a point has no semidefinite form above it")
+                tangent = self.tangent(form, own) if code == POINTED else tangent
+            if code in (LOWER_FIRST, UPPER_FIRST):
+                waiting += [(one, form) for one in self.split(own, upper_first=code == UPPER_FIRST)]
                 continue
-            if form is None or code not in (LEAF, SAME_POINT):
-                raise ProofRefusedError("a semidefinite leaf has a form above it, and a code from 0 to 4")
-            if code == LEAF:
-                self.work.spend(len(form.free) * len(form.free))
-                tangent = Tangent(form, self.numbers("h", len(form.free)))
-            if tangent is None or tangent.form is not form:
-                raise ProofRefusedError("a semidefinite leaf has no point")
+            if code != LEAF or form is None or tangent is None or tangent.form is not form:
+                raise ProofRefusedError("a semidefinite leaf has a form above it and a point, and a code from 0 to 4")
             self.work.spend(len(form.free))
             found.append(tangent.least(own))
         if self.at != len(self.tree):

@@ -43,8 +43,8 @@ QUICK_WORK = 2**16
 """The same of a component whose bound was proved over clusters, which are quicker to check."""
 LARGEST_CLUSTER = 2**14
 """Maximum number of states of a cluster that is written."""
-LONG, QUICK_LEVEL = 2**20, 1
-"""Number of bytes above which a proof is packed quickly rather than tightly, and how."""
+LONG = 2**20
+"""Number of bytes above which a proof is not packed: what makes it long, factors of matrices, hardly becomes shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def write_proof(result: Result) -> bytes:
     data = [_line(FORM | {"sha256": panel.digest})]
     data += [_record(panel, terms, part, points, forces=forces, trees=trees) for part in parts]
     whole = b"".join([*data, _line({"end": len(parts)})])
-    return gzip.compress(whole, QUICK_LEVEL if len(whole) > LONG else 9, mtime=0)
+    return gzip.compress(whole, 0 if len(whole) > LONG else 9, mtime=0)
 
 
 def _line(told: dict[str, Any]) -> bytes:
@@ -201,7 +201,7 @@ def _record(
     tree = next((trees[v] for one in functions for v in one.scope if v in trees), None)
     rest = b""
     if cost > MOST_WORK and tree is not None:
-        bits -= excess_digits(_planes(panel, terms, part, points, bits), tree.tree, tree.unit, bits)
+        bits -= excess_digits(tree.tree, tree.unit, bits)
         total = _planes(panel, terms, part, points, bits)
         factor = tree.tree.scale * tree.unit * 2**bits
         leaf, rest = sign_leaf(total, part.laws, tree.tree, tree.literals, factor=factor) or (leaf, b"")

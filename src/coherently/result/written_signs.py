@@ -21,14 +21,13 @@ LARGEST_SUM = 2**47
 """Sums of the numbers of a form are kept below this, where 64 bits are enough to check it (`sign_forms.cpp`)."""
 
 
-def excess_digits(total: CostSum, tree: SignTree, unit: float, bits: int) -> int:
-    """By how many binary digits the numbers of a sum, or of its diagonals, are too large."""
+def excess_digits(tree: SignTree, unit: float, bits: int) -> int:
+    """By how many binary digits the numbers of a form, or of its diagonals, would be too large."""
     # Of a table f of two variables with the entries 0 and c, 8 f has a constant of at most 8 |c|, a field of at most
     # 8 |c| and a matrix of at most 4 |c|; of one variable there are at most 4 |c| and 4 |c|.
-    fines = sum(abs(fine[3]) for fine in tree.fines)
-    diagonal = float(np.abs(_rows(tree)).sum(1).max(initial=0.0))
-    energy = 20 * sum(map(abs, total.parts.values())) + int(20 * fines * tree.scale * unit * 2**bits)
-    largest = max(energy, int(8 * diagonal * tree.scale * unit * 2**bits))
+    energy = 20 * (tree.size + sum(abs(fine[3]) for fine in tree.fines))
+    diagonal = 8 * float(np.abs(_rows(tree)).sum(1).max(initial=0.0))
+    largest = int(max(energy, diagonal) * tree.scale * unit * 2**bits)
     return (largest // LARGEST_SUM).bit_length()
 
 

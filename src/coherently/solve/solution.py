@@ -175,7 +175,8 @@ class SignTree(Value):
 
     Form i belongs at the byte `places[i]`; its variables are those that are 0 in row i of `fixed`, and `y` has the
     diagonals one after the other. `fines` are what broken laws cost: two variables (the second -1 if there is one), a
-    table and an amount. Variables are those of `origin`; an energy of 1 is a loss of `scale`.
+    table and an amount. Variables are those of `origin`; an energy of 1 is a loss of `scale`, and `size` is the sum
+    of all coefficients of the energy, without their signs.
     """
 
     tree: bytes
@@ -185,6 +186,7 @@ class SignTree(Value):
     fines: tuple[tuple[int, int, int, float], ...]
     origin: NDArray[np.int32]
     scale: float
+    size: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "worlds/branch/semidefinite.hpp"
 
@@ -25,7 +24,6 @@ Precision sharp(double seconds) { return {1e-9, 6, after(seconds)}; }
 // A diagonal, one entry per variable, with the vectors that it came from.
 struct DiagonalBound::Tuning {
     std::vector<double> y;
-    std::vector<std::int32_t> free;  // the variables that it is for
     Vectors vectors;
 };
 
@@ -86,7 +84,7 @@ void DiagonalBound::tune(Node& node, Precision precision) {
         for (std::size_t b = 0; b < m; ++b)
             matrix[a * m + b] = row(node.free[a])[static_cast<std::size_t>(node.free[b])];
     auto tuning =
-        std::make_shared<Tuning>(node.tuning ? *node.tuning : Tuning{{}, {}, Vectors::random(n_, random_.next())});
+        std::make_shared<Tuning>(node.tuning ? *node.tuning : Tuning{{}, Vectors::random(n_, random_.next())});
     Vectors own{tuning->vectors.width, {}};
     const auto width = static_cast<std::ptrdiff_t>(own.width);
     own.values.assign(tuning->vectors.row(0), tuning->vectors.row(0) + width);
@@ -96,7 +94,6 @@ void DiagonalBound::tune(Node& node, Precision precision) {
     }
     const std::vector<double> y = best_diagonal(matrix, node.field, precision, own, shift_);
     tuning->y.assign(n_, 0.0);
-    tuning->free = node.free;
     if (tree_) tree_->begin_form(node.number, node.fixed, y);
     std::copy_n(own.row(0), width, tuning->vectors.row(0));
     for (std::size_t a = 0; a < m; ++a) {
@@ -172,27 +169,22 @@ void DiagonalBound::fix(Node& node, std::size_t at, int side) const {
 // Fixes variables by their reduced cost: where s_a = -sign(g_a), the other sign raises the bound of the tangent by
 // 2 |g_a|, and past the cutoff it is ruled out.
 void DiagonalBound::narrow(Node& node) {
-    bool is_kept = false;
     for (std::size_t a = node.free.size(); a-- > 0;) {
         if (std::abs(node.s[a]) < 1 || node.measured + 2 * std::abs(node.gradient[a]) < cutoff_) continue;
         if (!(node.gradient[a] * node.s[a] < 0)) continue;
         const int side = node.s[a] > 0 ? 1 : -1;
         if (tree_) {
-            if (!std::exchange(is_kept, true)) keep_point(node);
+            keep_point(node);
             tree_->narrow(node.number, node.free[a], side);
         }
         fix(node, a, side);
     }
 }
 
-// Keeps s as the point of a node, with the signs of variables that were fixed since the form was made.
+// Keeps s as the point of a node.
 void DiagonalBound::keep_point(const Node& node) {
-    std::vector<double> s(n_);
-    for (std::size_t v = 0; v < n_; ++v) s[v] = node.fixed[v];
-    for (std::size_t a = 0; a < node.free.size(); ++a) s[static_cast<std::size_t>(node.free[a])] = node.s[a];
     std::vector<std::int16_t> point;
-    for (const std::int32_t v : node.tuning->free)
-        point.push_back(static_cast<std::int16_t>(std::lround(s[static_cast<std::size_t>(v)] * SignTree::grid)));
+    for (const double s : node.s) point.push_back(static_cast<std::int16_t>(std::lround(s * SignTree::grid)));
     tree_->set_point(node.number, point);
 }
 

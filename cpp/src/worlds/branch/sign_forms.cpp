@@ -13,7 +13,7 @@ namespace {
 constexpr int most_shift = 30;               // the largest k
 constexpr std::int64_t large = std::int64_t{1} << 61;
 constexpr double largest_entry = 2147483000.0;  // of C
-constexpr int least_margin = -40;            // binary digits, relative to the diagonal
+constexpr int most_margin = -4, least_margin = -40;  // binary digits, relative to the diagonal
 
 void put(std::vector<std::uint8_t>& bytes, std::int64_t value, int count) {
     for (int k = 0; k < count; ++k) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * k) & 255));
@@ -68,25 +68,32 @@ bool is_dominant(const Triangle& p, std::size_t m, int k, const std::vector<std:
     return true;
 }
 
-// C and k that show P to be semidefinite, with the least k; false if there are none.
-bool show(const Triangle& p, std::size_t m, int& k, std::vector<std::int32_t>& c) {
-    double diagonal = 1;
-    for (std::size_t i = 0; i < m; ++i) diagonal = std::max(diagonal, static_cast<double>(p[place(i, i)]));
-    std::vector<double> factor;
-    for (int margin = -4; factor.empty() && margin >= least_margin; margin -= 2)
-        factor = factor_of(p, m, std::ldexp(diagonal, margin));
-    if (factor.empty() && m > 0) return false;
-    c.resize(p.size());
-    for (k = 0; k <= most_shift; ++k) {
-        for (std::size_t e = 0; e < p.size(); ++e) {
-            const double entry = std::nearbyint(std::ldexp(factor[e], k));
-            if (!(std::abs(entry) < largest_entry)) return false;
-            c[e] = static_cast<std::int32_t>(entry);
+// C and k that show P to be semidefinite. Forms of a tree are alike, so that it begins near to what served the last one.
+struct Factor {
+    int margin = most_margin, k = 0;
+    std::vector<std::int32_t> c;
+
+    // False if there are none.
+    bool find(const Triangle& p, std::size_t m) {
+        double diagonal = 1;
+        for (std::size_t i = 0; i < m; ++i) diagonal = std::max(diagonal, static_cast<double>(p[place(i, i)]));
+        std::vector<double> factor;
+        for (margin = std::min(margin + 4, most_margin); factor.empty() && margin > least_margin;)
+            factor = factor_of(p, m, std::ldexp(diagonal, margin -= 2));
+        if (factor.empty() && m > 0) return false;
+        c.resize(p.size());
+        for (k = std::max(k - 1, 0); k <= most_shift; ++k) {
+            const double unit = std::ldexp(1.0, k);
+            for (std::size_t e = 0; e < p.size(); ++e) {
+                const double entry = std::nearbyint(factor[e] * unit);
+                if (!(std::abs(entry) < largest_entry)) return false;
+                c[e] = static_cast<std::int32_t>(entry);
+            }
+            if (is_dominant(p, m, k, c)) return true;
         }
-        if (is_dominant(p, m, k, c)) return true;
+        return false;
     }
-    return false;
-}
+};
 
 }  // namespace
 
@@ -97,6 +104,7 @@ std::optional<std::vector<std::uint8_t>> with_forms(std::span<const std::uint8_t
     std::vector<std::uint8_t> bytes;
     const std::size_t n = places.empty() ? 0 : fixed.size() / places.size();
     std::size_t at = 0, first = 0;
+    Factor factor;
     for (std::size_t form = 0; form < places.size(); ++form) {
         std::vector<std::size_t> free;
         for (std::size_t v = 0; v < n; ++v)
@@ -108,10 +116,9 @@ std::optional<std::vector<std::uint8_t>> with_forms(std::span<const std::uint8_t
         Triangle p;
         for (std::size_t i = 0; i < m; ++i)
             for (std::size_t j = 0; j <= i; ++j) p.push_back(i == j ? -own[i] : a[free[i] * n + free[j]]);
-        int k = 0;
-        std::vector<std::int32_t> c;
         // What rounding has spoilt, a slightly lower diagonal mends.
-        for (std::int64_t lower = 1; !show(p, m, k, c); lower *= 4) {
+        for (std::int64_t lower = 1; !factor.find(p, m); lower *= 4) {
+            factor = {};
             if (lower > (std::int64_t{1} << 40)) return std::nullopt;
             for (std::size_t i = 0; i < m; ++i) own[i] -= lower, p[place(i, i)] += lower;
         }
@@ -120,8 +127,8 @@ std::optional<std::vector<std::uint8_t>> with_forms(std::span<const std::uint8_t
                      tree.begin() + static_cast<std::ptrdiff_t>(end));
         at = end;
         for (const std::int64_t value : own) put(bytes, value, 8);
-        put(bytes, k, 1);
-        for (const std::int32_t entry : c) put(bytes, entry, 4);
+        put(bytes, factor.k, 1);
+        for (const std::int32_t entry : factor.c) put(bytes, entry, 4);
     }
     bytes.insert(bytes.end(), tree.begin() + static_cast<std::ptrdiff_t>(at), tree.end());
     return bytes;
@@ -220,15 +227,13 @@ private:
 
     bool visit(Node& node) {
         std::int64_t code = tree_.next(1);
-        if (code == 4) {
-            if (!(node.form = read_form(node.signs))) return false;
-            code = tree_.next(1);
+        for (; code == 3 || code == 4; code = tree_.next(1)) {
+            if (code == 4) node.form = read_form(node.signs);
+            if (!node.form || (code == 3 && !read_point(node))) return false;
         }
         if (tree_.is_short()) return false;
         if (code == 0 || code == 1) return split(node, code == 1);
-        if (!node.form || (code != 2 && code != 3)) return false;
-        if (code == 2 && !read_point(node.form)) return false;
-        if (tangent_.form != node.form) return false;
+        if (code != 2 || !node.form || tangent_.form != node.form) return false;
         std::int64_t value = tangent_.base;
         for (std::size_t i = 0; i < tangent_.linear.size(); ++i) {
             const int sign = node.signs[node.form->free[i]];
@@ -284,11 +289,15 @@ private:
         return is_dominant(triangle, m, k, c) ? form : nullptr;
     }
 
-    bool read_point(const std::shared_ptr<const Convex>& form) {
+    bool read_point(const Node& node) {
+        const auto& form = node.form;
         const std::size_t m = form->free.size();
         std::vector<std::int64_t> z(m);
-        for (std::int64_t& value : z)
-            if (std::abs(value = tree_.next(2)) > largest_point) return false;
+        for (std::size_t i = 0; i < m; ++i) {
+            const int sign = node.signs[form->free[i]];
+            z[i] = sign == 0 ? tree_.next(2) : sign * largest_point;
+            if (std::abs(z[i]) > largest_point) return false;
+        }
         tangent_ = {form, std::vector<std::int64_t>(m), form->constant * (1 << (2 * point_digits - unit_digits))};
         std::int64_t low = 0;
         for (std::size_t i = 0; i < m; ++i) {

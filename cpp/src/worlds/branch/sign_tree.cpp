@@ -1,9 +1,11 @@
 #include "coherently/worlds/branch/sign_tree.hpp"
 
+#include <utility>
+
 namespace coherently {
 namespace {
 
-enum Code : std::uint8_t { first_lower = 0, first_upper = 1, leaf = 2, same_point = 3, form = 4 };
+enum Code : std::uint8_t { first_lower = 0, first_upper = 1, leaf = 2, point = 3, form = 4 };
 
 void put_two(std::vector<std::uint8_t>& bytes, unsigned value) {
     bytes.push_back(static_cast<std::uint8_t>(value & 255));
@@ -36,6 +38,7 @@ void SignTree::narrow(std::int32_t node, std::int32_t variable, int side) {
 
 void SignTree::set_point(std::int32_t node, std::span<const std::int16_t> point) {
     Visited& visited = nodes_[static_cast<std::size_t>(node)];
+    if (std::exchange(visited.has_point, true)) return;
     visited.point = points_.size(), visited.entries = static_cast<std::uint32_t>(point.size());
     points_.insert(points_.end(), point.begin(), point.end());
     cut_ = cut_ || points_.size() >= most_entries;
@@ -53,21 +56,17 @@ SignTree::Written SignTree::written() const {
             found.forms.push_back(static_cast<std::int64_t>(bytes.size()));
             found.form.push_back(node.form);
         }
-        bool told = false;
-        const auto put_leaf = [&] {
-            bytes.push_back(told ? same_point : leaf);
-            for (std::size_t k = 0; !told && k < node.entries; ++k)
-                put_two(bytes, static_cast<std::uint16_t>(points_[node.point + k]));
-            told = true;
-        };
+        if (node.has_point) bytes.push_back(Code::point);
+        for (std::size_t k = 0; k < node.entries; ++k)
+            put_two(bytes, static_cast<std::uint16_t>(points_[node.point + k]));
         for (std::size_t k = 0; k < node.narrowings; ++k) {
             const Narrowing& one = narrowed_[node.narrowed + k];
             bytes.push_back(one.side < 0 ? first_upper : first_lower);
             put_two(bytes, static_cast<unsigned>(one.variable));
-            put_leaf();
+            bytes.push_back(leaf);
         }
         if (node.variable == none) {
-            put_leaf();
+            bytes.push_back(leaf);
             continue;
         }
         bytes.push_back(first_lower);

@@ -36,7 +36,10 @@ class NearestTuning:
     """How long searches and proofs of a component go on."""
 
     few_nodes: int = 100_000
-    """Number of nodes of branch and bound after which a coarser proof comes first."""
+    """Number of nodes of branch and bound after which a coarser proof comes first; twice as many if they are kept.
+
+    Kept trees have fewer diagonals and more nodes, which take less time each.
+    """
     many_nodes: int = 2**62
     """No limit of nodes."""
     coarse: float = 1e-2
@@ -198,7 +201,7 @@ class _Run:
             self.apply(LATE_BOUNDS)
             return
         for gap, nodes in (
-            (self.tolerance, TUNING.few_nodes),
+            (self.tolerance, TUNING.few_nodes * (1 + self.budget.hints)),
             (max(TUNING.coarse, self.tolerance), TUNING.many_nodes),
             (self.tolerance, TUNING.many_nodes),
         ):
@@ -215,7 +218,7 @@ class _Run:
             outcome = core.prove(seconds, nodes)
             core.certify(core.bound())
             if outcome == "proved":
-                if (tree := kept_tree(core, self.nearest.part, scale=2.0)) is not None:
+                if (tree := kept_tree(core, self.nearest.part, core.gradient(), scale=2.0)) is not None:
                     self.nearest.branched = Hints(x=self.nearest.x, tree=tree)
                 return True
             if outcome == "better":

@@ -47,14 +47,24 @@ class Least:
     tree: SignTree | None = None
 
 
-def kept_tree(core: _core.NearestMixture | _core.WorldOracle, part: Merged, scale: float) -> SignTree | None:
+def kept_tree(
+    core: _core.NearestMixture | _core.WorldOracle, part: Merged, coefficients: Vector, scale: float
+) -> SignTree | None:
     """The tree of the last proof, if it was kept and came to its end; an energy of 1 is a loss of `scale`."""
     kept = core.kept_tree()
     if kept is None:
         return None
     tree, places, fixed, y = kept
-    fines = tuple(core.fines())
-    return SignTree(tree=tree, places=places, fixed=fixed, y=y, fines=fines, origin=part.origin, scale=scale)
+    return SignTree(
+        tree=tree,
+        places=places,
+        fixed=fixed,
+        y=y,
+        fines=tuple(core.fines()),
+        origin=part.origin,
+        scale=scale,
+        size=float(np.abs(coefficients).sum()),
+    )
 
 
 class Oracle:
@@ -78,7 +88,7 @@ class Oracle:
             return Least(world=world, value=value, bound=value, exact=True, proof=Proof.ALL_WORLDS)
         world = core.search(ATTEMPTS, budget.left()) if known is None else known
         if not budget.is_over() and self.grounds.proof is Proof.SEMIDEFINITE:
-            return self._branch(world, budget, tolerance)
+            return self._branch(coefficients, world, budget, tolerance)
         try:
             relaxation = self.grounds.relaxation_within(budget)
         except MethodError:
@@ -114,7 +124,7 @@ class Oracle:
                 return world
         return min(better, key=self._core.value)
 
-    def _branch(self, world: Truth, budget: Budget, tolerance: float) -> Least:
+    def _branch(self, coefficients: Vector, world: Truth, budget: Budget, tolerance: float) -> Least:
         core, outcome = self._core, "better"
         while outcome == "better":
             core.start_proof(core.value(world) - tolerance, keep=budget.hints)
@@ -129,5 +139,5 @@ class Oracle:
             bound=core.bound(),
             exact=False,
             proof=Proof.SEMIDEFINITE,
-            tree=kept_tree(core, self.part, scale=1.0),
+            tree=kept_tree(core, self.part, coefficients, scale=1.0),
         )

@@ -19,8 +19,8 @@ public:
         std::vector<double> y;           // of the free variables
     };
     // The tree in preorder. Code 0 or 1: a split, then its variable (2 bytes) and the branches, first that of the sign
-    // -1 or 1. Code 2: a leaf with its point, 2 bytes for each variable of the form above. Code 3: a leaf with the point
-    // of the leaf before. Code 4: the next of the forms is that of the node that follows.
+    // -1 or 1. Code 2: a leaf, bounded at the last point. Code 3: a point, 2 bytes for each variable that is free here;
+    // others have their signs. Code 4: the next of the forms, for this node and all below.
     struct Written {
         std::vector<std::uint8_t> bytes;
         std::vector<std::int64_t> forms;  // the byte after each code 4, the forms being in this order
@@ -33,7 +33,7 @@ public:
     void split(std::int32_t node, std::int32_t variable, std::int32_t lower, std::int32_t upper);
     // Where a variable is left one sign, as at the node's point the other is above the cutoff.
     void narrow(std::int32_t node, std::int32_t variable, int side);
-    // Points have one entry per variable of the last form above the node.
+    // Points have one entry per variable that is free; the first point of a node counts.
     void set_point(std::int32_t node, std::span<const std::int16_t> point);
 
     // Whether it has outgrown the memory it may take; it is of no use then.
@@ -47,6 +47,7 @@ private:
         std::int32_t form = none, variable = none, lower = none, upper = none;
         std::size_t point = 0, narrowed = 0;
         std::uint32_t entries = 0, narrowings = 0;
+        bool has_point = false;
     };
     struct Narrowing {
         std::int32_t variable;
