@@ -50,7 +50,14 @@ from .truth_functions import TruthFunction
 FORM = {"format": "coherently-proof", "version": 1}
 RATIO = 60
 """Binary digits after the point of ratios."""
-LONGEST_LINE, LONGEST_TREE, LONGEST_FILE, MOST_BITS, DEEPEST, LONGEST_INTEGER = 1 << 24, 1 << 28, 1 << 31, 200, 2_000, 1_234
+LONGEST_LINE, LONGEST_TREE, LONGEST_FILE, MOST_BITS, DEEPEST, LONGEST_INTEGER = (
+    1 << 24,
+    1 << 28,
+    1 << 31,
+    200,
+    2_000,
+    1_234,
+)
 KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
 
 
@@ -68,7 +75,8 @@ class ProofLines:
     """The lines of a proof, one at a time, with the number of the last one, and bytes between them."""
 
     def __init__(self, source: Path | bytes, longest_file: int = LONGEST_FILE) -> None:
-        self.number, self.left, self.source, self.file = 0, longest_file, source, io.BytesIO()
+        self.number, self.left, self.source = 0, longest_file, source
+        self.file: Any = io.BytesIO()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         source = self.source
@@ -76,7 +84,7 @@ class ProofLines:
             with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as packed:
                 begins = packed.read(2)
                 packed.seek(0)
-                self.file: Any = gzip.GzipFile(fileobj=packed) if begins == b"\x1f\x8b" else packed
+                self.file = gzip.GzipFile(fileobj=packed) if begins == b"\x1f\x8b" else packed
                 while line := self.file.readline(LONGEST_LINE + 1):
                     self.number += 1
                     yield self._read(line)
@@ -250,9 +258,7 @@ class Branch:
 class ProofTree:
     """R3 and R4: the least value of E over worlds is the least over branches that cover all of them."""
 
-    def __init__(
-        self, total: CostSum, laws: dict[int, int], work: WorkLeft, file: ProofLines, signs: TreeRule
-    ) -> None:
+    def __init__(self, total: CostSum, laws: dict[int, int], work: WorkLeft, file: ProofLines, signs: TreeRule) -> None:
         self.total, self.laws, self.work, self.seen = total, laws, work, set[str]()
         self.file, self.signs = file, signs
 

@@ -5,17 +5,16 @@ A tree is a string of bytes, in preorder; numbers are of the lowest byte first:
     0 or 1, variable (2 bytes)    split: two branches follow, first that of the sign -1 (0) or 1 (1)
     2                             leaf, bounded at the last point, which must be one of the form above it
     3, point                      a point, before a node: 2 bytes for each variable that is free here, in units of 2^-12
-    4, y, k, c                    a form, before a node, for it and all below: Y with 8 bytes each, k with one, the rows
-                                  of the lower triangle of C with 4 bytes each; one of each for each variable that is free
+    4, y, k, c                    a form in the variables that are free, before a node, for it and all below: Y with 8
+                                  bytes each, k with one, the rows of the lower triangle of C with 4 bytes each
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
-from struct import error as StructError
-from struct import unpack_from
 from typing import TypeAlias
 
 from .check_errors import ProofRefusedError
@@ -132,10 +131,10 @@ class Tangent:
 
     def least(self, signs: Sequence[int]) -> int:
         """A number below E wherever the variables have these signs; those with 0 may have any."""
-        least = self.constant
+        least: int = self.constant
         for v, linear in zip(self.form.free, self.linear, strict=True):
             least += linear * signs[v] if signs[v] else -abs(linear)
-        return least >> SCALE
+        return int(least >> SCALE)
 
 
 class SignTreeReader:
@@ -146,7 +145,7 @@ class SignTreeReader:
 
     def numbers(self, kind: str, count: int) -> tuple[int, ...]:
         """The next numbers, of 1 (B), 2 (h), 4 (i) or 8 bytes (q)."""
-        found = unpack_from(f"<{count}{kind}", self.tree, self.at)
+        found: tuple[int, ...] = struct.unpack_from(f"<{count}{kind}", self.tree, self.at)
         self.at += count * {"B": 1, "H": 2, "h": 2, "i": 4, "q": 8}[kind]
         return found
 
@@ -199,5 +198,5 @@ def least_of_signs(form: SignForm, signs: list[int], tree: bytes, work: WorkLeft
     """R7: a number below E in every world of these signs."""
     try:
         return SignTreeReader(form, tree, work).least(signs)
-    except StructError:
+    except struct.error:
         raise ProofRefusedError("a tree of signs ends within a node") from None

@@ -44,7 +44,7 @@ QUICK_WORK = 2**16
 LARGEST_CLUSTER = 2**14
 """Maximum number of states of a cluster that is written."""
 LONG = 2**20
-"""Number of bytes above which a proof is not packed: what makes it long, factors of matrices, hardly becomes shorter."""
+"""Number of bytes above which a proof is not packed: factors of matrices, which make it long, hardly become shorter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Trees of signs as the checker reads them: the solver's tree, with its diagonals on the grid and factors beside them."""
+"""Trees of signs as the checker reads them: the solver's tree, its diagonals on the grid, and factors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees of signs, checked by the compiled twin of the checker's rule, in 64-bit integers that provably do not overflow."""
+"""Trees of signs, checked by the compiled twin of the checker's rule: 64-bit integers that provably do not overflow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST = 2**62
 
 @dataclass
 class CompiledSigns:
-    """A rule for trees of signs that is the checker's own wherever its twin does not say yes; `trees` counts its yes."""
+    """The rule for trees of signs: its twin where that says yes, which `trees` counts, else the checker's own."""
 
     trees: int = 0
 
