@@ -200,6 +200,9 @@ def test_trees_that_branch_and_bound_keeps_prove_its_cutoff(seed):
     oracle.start_proof(cutoff)
     assert prove(oracle) == "proved"
     assert oracle.kept_tree() is None
+    oracle.start_proof(float(values.min()) + 1e-6, keep=True)
+    assert prove(oracle) == "better"
+    assert oracle.kept_tree() is None
 
 
 def sampled_form(oracle, n, grid):

@@ -63,9 +63,13 @@ KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
 
 @dataclass
 class ProvedBound:
-    """What is proved: no mixture loses less than `value`; `leaves` counts records by the kind of their leaves."""
+    """What is proved: no mixture that keeps the pins loses less than `value`; `leaves` counts records by their kinds.
+
+    A mixture that misses each pin by d may lose less, by `prices` times d.
+    """
 
     value: Fraction = Fraction(0)
+    prices: Fraction = Fraction(0)
     leaves: dict[str, int] = field(default_factory=dict)
     unused: list[int] = field(default_factory=list)
     records: int = 0
@@ -181,16 +185,12 @@ class Checker:
                 if next(lines, None) is not None:
                     raise ProofRefusedError("there is more after the end")
                 return
-            bound, kinds = self._record(record, lines, file)
-            found.value += max(Fraction(0), bound)
-            found.records += 1
-            for kind in kinds:
-                found.leaves[kind] = found.leaves.get(kind, 0) + 1
+            self._record(record, lines, file, found)
         raise ProofRefusedError("the end is missing")
 
     def _record(
-        self, record: dict[str, Any], lines: Iterator[dict[str, Any]], file: ProofLines
-    ) -> tuple[Fraction, list[str]]:
+        self, record: dict[str, Any], lines: Iterator[dict[str, Any]], file: ProofLines, found: ProvedBound
+    ) -> None:
         if record.keys() != {"terms", "ratios", "bits", "laws", "pins", "nodes"}:
             raise ProofRefusedError("a record has terms, ratios, bits, laws, pins and nodes")
         bits = integer(record["bits"], 0, MOST_BITS)
@@ -211,14 +211,19 @@ class Checker:
         whole = CostSum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
         tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file, self.signs)
         least = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
-        return total.constant + Fraction(least, 1 << bits), tree.kinds()
+        found.value += max(Fraction(0), total.constant + Fraction(least, 1 << bits))
+        found.prices += total.prices
+        found.records += 1
+        for kind in tree.kinds():
+            found.leaves[kind] = found.leaves.get(kind, 0) + 1
 
 
 class PlaneSum:
     """R1 and R2: the planes of terms and pins as one integer function of worlds, E / 2^bits + constant."""
 
     def __init__(self, bits: int) -> None:
-        self.bits, self.parts, self.constant = bits, dict[TruthFunction, int](), Fraction(0)
+        self.bits, self.parts = bits, dict[TruthFunction, int]()
+        self.constant = self.prices = Fraction(0)
 
     def _add(self, function: TruthFunction, number: Fraction) -> None:
         """Add a number, rounded down, times [function]; what is constant is hardly rounded."""
@@ -242,6 +247,7 @@ class PlaneSum:
         pin = panel.pins[number]
         end = pin.low if price > 0 else pin.high
         y = Fraction(price, 1 << self.bits)
+        self.prices += abs(y)
         self._add(pin.joint, -y)
         self._add(pin.condition, y * end)
 
@@ -292,13 +298,12 @@ class ProofTree:
         clusters = cluster_tables(self.total, [tuple(integers(one)) for one in node["k"]], self.work)
         return Branch(branch.states, branch.depth, clusters)
 
-    def _of_signs(self, node: dict[str, Any], states: States) -> int:
+    def _of_signs(self, node: dict[str, Any], tree: bytes, states: States) -> int:
         """R7: variables with two states have signs, -1 in the first one and 1 in the second."""
         variables = numbered(node["s"], len(self.total.space.variables))
         prices = [integers(one, 2) for one in node["p"]] if isinstance(node.get("p"), list) else [[-1, 0]]
         if any(law not in self.laws for law, _ in prices):
             raise ProofRefusedError("a tree of signs has prices of laws of its record")
-        tree = self.file.take(integer(node.get("bytes"), 1, LONGEST_TREE))
         form = sign_form(self.total, variables, {self.laws[law]: price for law, price in prices})
         left = [states.get(v, (0, 1)) for v in variables]
         return self.signs(form, [0 if len(one) == 2 else 2 * one[0] - 1 for one in left], tree, self.work)
@@ -310,6 +315,8 @@ class ProofTree:
             raise ProofRefusedError("a split has v and c, and is not too deep")
         left = branch.states.get(x, tuple(range(self.total.space.variables[x].size)))
         several = [integers(states) for states in node["c"]]
+        if len(several) > self.total.space.variables[x].size:
+            raise ProofRefusedError("a split has more branches than its variable has states")
         if not set(left) <= {state for states in several for state in states}:
             raise ProofRefusedError("the branches of a split do not cover all states of its variable")
         return [
@@ -326,10 +333,11 @@ class ProofTree:
         if not kind or not node.keys() <= ({kind, "p", "bytes"} if kind == "s" else {kind, "k"}):
             raise ProofRefusedError("a node is a split, or a leaf of one of three kinds")
         self.seen.add(kind)
+        tree = self.file.take(integer(node.get("bytes"), 1, LONGEST_TREE)) if kind == "s" else b""
         if any(not states for states in branch.states.values()):
             return LARGE
         if kind == "s":
-            return self._of_signs(node, branch.states)
+            return self._of_signs(node, tree, branch.states)
         if kind == "e":
             return bound_by_elimination(self.total, integers(node["e"]), branch.states, self.work)
         if branch.clusters is None or not isinstance(node["m"], list):

@@ -250,7 +250,8 @@ DiagonalBound::Node DiagonalBound::pop() {
 
 // Bounds a node; false if it contains nothing below the cutoff except noted worlds.
 bool DiagonalBound::expand(Node& node) {
-    if (node.depth > 0 && node.depth % (tree_ ? retune_kept : retune_every) == 0 && !node.free.empty()) tune(node, node_precision);
+    if (node.depth > 0 && node.depth % (tree_ ? retune_kept : retune_every) == 0 && !node.free.empty())
+        tune(node, node_precision);
     measure(node);
     if (settle(node)) {
         if (tree_) keep_point(node);

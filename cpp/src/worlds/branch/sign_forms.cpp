@@ -10,9 +10,9 @@
 namespace coherently {
 namespace {
 
-constexpr int most_shift = 30;               // the largest k
+constexpr int most_shift = 30;  // the largest k
 constexpr std::int64_t large = std::int64_t{1} << 61;
-constexpr double largest_entry = 2147483000.0;  // of C
+constexpr double largest_entry = 2147483000.0;       // of C
 constexpr int most_margin = -4, least_margin = -40;  // binary digits, relative to the diagonal
 
 void put(std::vector<std::uint8_t>& bytes, std::int64_t value, int count) {
@@ -59,8 +59,7 @@ bool is_dominant(const Triangle& p, std::size_t m, int k, const std::vector<std:
     for (std::size_t i = 0; i < m; ++i) {
         for (std::size_t j = 0; j < i; ++j) {
             std::int64_t product = 0;  // partial sums are products of parts of rows
-            for (std::size_t l = 0; l <= j; ++l)
-                product += static_cast<std::int64_t>(c[place(i, l)]) * c[place(j, l)];
+            for (std::size_t l = 0; l <= j; ++l) product += static_cast<std::int64_t>(c[place(i, l)]) * c[place(j, l)];
             const std::int64_t rest = std::abs(p[place(i, j)] * (std::int64_t{1} << (2 * k)) - product);
             if ((margin[i] -= rest) < 0 || (margin[j] -= rest) < 0) return false;
         }
@@ -68,7 +67,8 @@ bool is_dominant(const Triangle& p, std::size_t m, int k, const std::vector<std:
     return true;
 }
 
-// C and k that show P to be semidefinite. Forms of a tree are alike, so that it begins near to what served the last one.
+// C and k that show P to be semidefinite. Forms of a tree are alike, so that it begins near to what served the last
+// one.
 struct Factor {
     int margin = most_margin, k = 0;
     std::vector<std::int32_t> c;
@@ -136,9 +136,9 @@ std::optional<std::vector<std::uint8_t>> with_forms(std::span<const std::uint8_t
 
 namespace {
 
-// Why nothing leaves 64 bits. Let Q = |constant| + sum |h| + sum |A| <= 2^47 and T = sum |Y| <= 2^47 for each form, with
-// at most 2^12 variables and points in the box, |z| <= 2^12. Where signs are fixed, |constant| <= Q and sum |h| <= 2 Q.
-// With P = A - diag Y, sum |P| <= Q + T <= 2^48, so the slopes Pz have sum |Pz| <= 2^60. The bound is
+// Why nothing leaves 64 bits. Let Q = |constant| + sum |h| + sum |A| <= 2^47 and T = sum |Y| <= 2^47 for each form,
+// with at most 2^12 variables and points in the box, |z| <= 2^12. Where signs are fixed, |constant| <= Q and sum |h| <=
+// 2 Q. With P = A - diag Y, sum |P| <= Q + T <= 2^48, so the slopes Pz have sum |Pz| <= 2^60. The bound is
 //
 //     V = 2^24 (constant + sum Y) - z'Pz + sum of -+ (2^24 h + 2^13 Pz)
 //       = 2^13 (2^11 (constant + sum Y) + sum of -+ (2^11 h + Pz)) - z'Pz,
