@@ -130,6 +130,24 @@ def test_a_branch_that_is_missing_or_too_many_and_a_factor_that_is_wrong_are_ref
         least_of_signs(form, [0, 0, 0], raised + split + corner * 2, WorkLeft())
 
 
+@pytest.mark.parametrize("y", [(-3, -20), (-20, -3), (5, -20)])
+def test_every_row_of_a_form_must_be_dominant(y):
+    # The determinant of 3 and 20 on the diagonal and 10 beside it is negative.
+    form = SignForm(0, [0, 0], [[0, 10], [10, 0]])
+    tree = FORM + pack("<2q", *y) + bytes(1 + 12) + POINT + pack("<2h", 0, 0) + LEAF
+    with pytest.raises(ProofRefusedError, match="semidefinite"):
+        least_of_signs(form, [0, 0], tree, WorkLeft())
+    assert twin_of_signs(form, [0, 0], tree) is None
+
+
+def test_bounds_just_below_a_whole_number_are_rounded_down():
+    # 2^24 times 8 E is at least 2^24 (-2^11) - 2^11, just below -256 times 2^27.
+    form = SignForm(0, [-1], [[0]])
+    tree = FORM + pack("<q", -2048) + bytes(5) + POINT + pack("<h", 1) + LEAF
+    assert least_of_signs(form, [0], tree, WorkLeft()) == -257
+    assert twin_of_signs(form, [0], tree)[0] == -257
+
+
 def test_a_point_of_another_form_is_refused():
     # A tangent of the form of one branch is not one of the form of the other.
     rng = random.Random(5)
