@@ -224,6 +224,10 @@ def consistency_intervals_cover(part):
     return f"{interval_checks.check_coverage(18_000 + part, 10_000 // PARTS):.1f}"
 
 
+def connected_intervals_cover(part):
+    return f"{interval_checks.check_connected_coverage(19_000 + part, 1_000 // PARTS):.1f}"
+
+
 CAMPAIGNS = {
     "200,000 texts against the Lark grammar": events_agree,
     "100,000 expressions parsed, printed and parsed again": events_round_trip,
@@ -277,6 +281,8 @@ CAMPAIGNS = {
     "10,000 samples of 10, 30 and 100 clusters: coverage of intervals of consistency scores (percent below 95)": (
         consistency_intervals_cover
     ),
+    "1,000 panels of 20, 40 and 80 variables that all hang together: the same over variables (percent below 95, in a "
+    "twentieth)": connected_intervals_cover,
     "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
     "250 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,
     "200 processes killed while they write the log of a live panel": kills_lose_nothing,
