@@ -220,6 +220,10 @@ def monitors_keep_their_promise(part):
     return f"{monitor_checks.check_promise(17_000 + part, 10_000 // PARTS):.3f}"
 
 
+def joint_scores_agree(part):
+    return f"{consistency_checks.check_joint(20_000 + part, 10_000 // PARTS):.1e}"
+
+
 def consistency_intervals_cover(part):
     return f"{interval_checks.check_coverage(18_000 + part, 10_000 // PARTS):.1f}"
 
@@ -278,6 +282,9 @@ CAMPAIGNS = {
     "errors from the truth)": gains_are_honest,
     "10,000 streams of each of 4 kinds, with and without a rise: false alarms and missed means (largest share in a "
     "twentieth)": monitors_keep_their_promise,
+    "10,000 judges with laws and conditionals: joint scores between two programs over all worlds (widest gap)": (
+        joint_scores_agree
+    ),
     "10,000 samples of 10, 30 and 100 clusters: coverage of intervals of consistency scores (percent below 95)": (
         consistency_intervals_cover
     ),
