@@ -8,7 +8,7 @@ s(x, 0) = \ln(1 - x),$$
 over the possible worlds; a conditional scores 0 where its condition is false (Paleka et al. 2025, arXiv:2412.18544).
 For every distribution over worlds the best x are its own probabilities, which gain the sum of the Kullback-Leibler
 divergences from p. So, by the minimax theorem, the metric is the least such divergence: the distance of p from
-coherence under the log loss. The same holds for all answers of a judge together; there, a conditional that logic settles
+coherence under the log loss. The same holds for all answers of a judge together; there a conditional that logic settles
 (`p given p`) is a statement about a certain event, and scores wherever its condition is false, too.
 """
 
