@@ -141,18 +141,18 @@ def as_setting(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -
     key = id(questions), id(laws)  # what is kept holds both lists, so that the numbers stay theirs
     known = _SETTINGS.get(key)
     if known is None:
-        known = _Settled(questions, laws, _as_setting(questions, laws))
+        known = _SettingOfLists(questions, laws, _as_setting(questions, laws))
         _SETTINGS.put(key, known)
     return known.setting
 
 
-class _Settled(NamedTuple):
+class _SettingOfLists(NamedTuple):
     questions: tuple[QuestionRecord, ...]
     laws: tuple[LawRecord, ...]
     setting: SheetSetting
 
 
-_SETTINGS: Lately[_Settled] = Lately(KEPT)
+_SETTINGS: Lately[_SettingOfLists] = Lately(KEPT)
 
 
 def _as_setting(questions: tuple[QuestionRecord, ...], laws: tuple[LawRecord, ...]) -> SheetSetting:
