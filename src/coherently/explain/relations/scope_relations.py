@@ -244,7 +244,7 @@ def fresh_relations(
                     continue
                 holds = ~_meet(~about[kept], own.T)
                 same = holds & (about[kept].sum(axis=1)[:, None] == own.sum(axis=1))
-                parts.append(_RowsOfTable(table, literals[kept], most, holds, same))
+                parts.append(_RowsOfTable(table, literals[kept], most, holds=holds, same=same))
                 unlisted &= ~same.any(axis=0)
     return FreshRelations(parts, unlisted)
 
