@@ -13,6 +13,7 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 Found = TypeVar("Found")
+LEAST = 0.05
+"""Seconds for which is waited in any case: several looks of one page share its seconds."""
 LOOK = 0.1
 """Seconds between two looks at the processes."""
 SLOW = 0.5
@@ -36,15 +39,40 @@ LONGEST = 60.0
 """Seconds of the processor after which a process is ended with what it does."""
 NICE = 10
 """How far work that takes long steps back."""
+PRELOADED = [
+    "__main__",
+    "coherently.web.access.desk_crew",
+    "coherently.explain.judge_sheet",
+    "scipy.optimize",
+    "coherently.solve",
+]
+"""What is loaded once, before processes are made: each of them would load the program that runs, too."""
 KEPT = 200
 """Number of answers that are kept until somebody asks for them again."""
+
+
+_BEGUN: ContextVar[float | None] = ContextVar("begun", default=None)
+
+
+def begin_request() -> None:
+    """Note when the request began that is answered in this context, and what it calls."""
+    _BEGUN.set(time.monotonic())
+
+
+def _left(seconds: float) -> float:
+    """What is left of so many seconds since the request began."""
+    begun = _BEGUN.get()
+    return seconds if begun is None else max(LEAST, begun + seconds - time.monotonic())
 
 
 class Desk(Protocol):
     """Where work is done that reads answers; `ask` gives None if there is no answer yet."""
 
     def ask(self, who: str, wait: float, function: Callable[..., Found], *arguments: Any) -> Found | None:
-        """What a function of a module gives for some values that can be pickled and hashed."""
+        """What a function of a module gives for some values that can be pickled and hashed.
+
+        The seconds of `wait` begin with the request, so that a page that asks twice does not take twice as long.
+        """
 
     def close(self) -> None:
         """End."""
@@ -119,7 +147,7 @@ class DeskCrew:
         self._watch.start()
 
     def ask(self, who: str, wait: float, function: Callable[..., Found], *arguments: Any) -> Found | None:
-        """The value of the function, or None if it is not there within `wait` seconds; its errors are raised."""
+        """The value of the function, or None if it is not there in time; its errors are raised."""
         key = (function, arguments)
         known = self._lately.get(key)
         if known is not None:
@@ -127,7 +155,7 @@ class DeskCrew:
             return value
         self.start()
         task = self._put(who, key, (function, arguments))
-        task.done.wait(wait)
+        task.done.wait(_left(wait))
         if task.error is not None:
             raise task.error
         return task.value if task.is_answered else None
@@ -158,7 +186,9 @@ class DeskCrew:
         threading.Thread(target=self._serve, args=(worker,), name="desk worker", daemon=True).start()
 
     def _serve(self, worker: _DeskWorker) -> None:
-        """Hand tasks to a worker until it ends, or steps back for good."""
+        """Hand tasks to a worker once it is ready, until it ends, or steps back for good."""
+        with suppress(OSError, EOFError):
+            worker.channel.recv()
         while (task := self._next(worker)) is not None:
             try:
                 worker.channel.send(task.work)
@@ -261,7 +291,7 @@ def _context() -> ForkServerContext | SpawnContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["coherently.explain.judge_sheet", "coherently.web.access.desk_crew"])
+    context.set_forkserver_preload(PRELOADED)
     return context
 
 
@@ -293,6 +323,8 @@ def _work(channel: Connection, parent: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_watch_parent, args=(parent,), daemon=True).start()
     desk.warm_up()
+    with suppress(OSError):
+        channel.send(None)  # it is ready: what came before is no part of any task
     while True:
         try:
             function, arguments = channel.recv()
