@@ -136,7 +136,8 @@ void tell_bounds(PanelText& panel, const Answer& answer, std::string_view questi
         json.key("trouble").value("bounds need the coherent forecasts, which are not known").close('}');
         return;
     }
-    const Sides asked = panel.settled("the question", panel.read("the question", question));
+    Sides asked = panel.read("the question", question);
+    if (asked.event != never && asked.otherwise != never) asked = panel.settled("the question", asked);
     const Bounds found = bounds(panel.logic, answer, asked);
     if (found.trouble.empty()) json.key("low").value(found.low).key("high").value(found.high);
     else json.key("trouble").value(found.trouble);

@@ -57,9 +57,8 @@ def _drawn(draw: np.random.Generator) -> RandomPanel:
     rows = []
     for judge in range(int(draw.integers(1, 5))):
         decimals = _pick(draw, (1, 2, 2, 3, 4, 17))
-        for event in events:
-            if draw.random() < 0.8:
-                rows.append((f"judge {judge}", event, round(float(draw.random()), decimals)))
+        asked = [event for event in events if draw.random() < 0.8]
+        rows += [(f"judge {judge}", event, round(float(draw.random()), decimals)) for event in asked]
     if not rows:
         return _drawn(draw)
     return RandomPanel(tuple(rows), tuple(laws), _question(draw, atoms))
@@ -98,13 +97,19 @@ def _question(draw: np.random.Generator, atoms: list[str]) -> str:
 
 
 def python_answer(panel: RandomPanel) -> dict:
-    """What the package answers, in the form of the page's answer."""
+    """What the package answers, in the form of the page's answer, and the least probability of what is `given`."""
     own = co.Panel.from_records(panel.rows, laws=panel.laws)
     result, check = co.aggregate(own, co.Exact()), co.check(own)
     low, high = result.bounds(panel.question)
+    _, _, condition = panel.question.partition(" given ")
     return {
         "judges": [
-            {"judge": name, "forecasts": len(_rows(panel, name)), "status": str(found.status), "distance": found.distance}
+            {
+                "judge": name,
+                "forecasts": len(_rows(panel, name)),
+                "status": str(found.status),
+                "distance": found.distance,
+            }
             for name, found in check.judges.items()
         ],
         "means": {"forecasts": len(own.written), "status": str(check.status), "distance": check.distance},
@@ -117,6 +122,7 @@ def python_answer(panel: RandomPanel) -> dict:
             "bound": result.lower_bound,
         },
         "bounds": {"event": panel.question, "low": low, "high": high},
+        "given": result.bounds(condition).low if condition else 1.0,
     }
 
 

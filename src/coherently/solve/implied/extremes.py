@@ -230,10 +230,10 @@ class BoundSearch:
             priced = self.pricing.least(costs, budget, tolerance * max(optimum.floor, TUNING.rare))
             least = self.rows.least(prices) + priced.bound + optimum.reduced.constant
             bound = max(bound, optimum.bound(least))
-            if value - bound <= TUNING.close or (value - bound <= ENOUGH and len(stages) == 1) or budget.is_over():
+            if value - bound <= (TUNING.close if self.pricing.is_quick else ENOUGH) or budget.is_over():
                 break
-            if value - bound <= ENOUGH:  # certified; without a pull, whose force is rounding near 0, often exact
-                stages = stages[-1:]
+            if value - bound <= ENOUGH and len(stages) > 1:
+                stages = stages[-1:]  # a pull by a force that is rounding itself leaves a gap
             elif sum(self._take(world, program) for world in priced.worlds) == 0:
                 stages.pop(0)
         return (value if value - bound <= TUNING.close else bound), value
