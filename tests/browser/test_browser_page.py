@@ -144,6 +144,25 @@ def test_names_are_shown_as_text_and_may_be_of_any_script(visit):
     assert seen.troubles == []
 
 
+@pytest.mark.parametrize(("number", "status"), [("0.501", "rounding"), ("0.502", "incoherent")])
+def test_a_small_contradiction_is_rounding_only_if_the_decimals_explain_it(visit, number, status):
+    # Nine forecasts that fit leave room for the square of the difference, but not for the difference itself.
+    rows = [("Ann", "p", "0.5"), ("Ann", "p & q", number), *(("Ann", f"p | r{i}", "0.6") for i in range(9))]
+    panel = co.Panel.from_records([(judge, event, float(text)) for judge, event, text in rows])
+    assert str(co.check(panel).judges["Ann"].status) == status
+    table = "\n".join("\t".join(row) for row in rows)
+    found = visit().page.evaluate("(table) => window.coherently.answer(table)", table)
+    assert found["judges"][0]["status"] == status
+
+
+def test_nothing_is_told_given_what_may_be_impossible(visit):
+    seen = visit()
+    seen.fill("Ann, p | q, 50%", question="p given q")
+    assert "allow that the condition after 'given' is impossible" in seen.answer
+    seen.fill("Ann, p | q, 50%\nAnn, q, 20%\nAnn, p & q, 5%", question="p given q")
+    assert "The coherent forecasts give it 25.0 %." in seen.answer
+
+
 def test_limits_are_told_and_kept(visit):
     seen = visit()
     told = seen.page.locator(".limits").inner_text()
