@@ -13,6 +13,7 @@ from tests.explain.bets import book_checks
 from tests.explain.judge_sheet import sheet_checks
 from tests.live import live_checks, log_checks
 from tests.network import network_checks
+from tests.proofcheck import attack_checks, proof_cases, reader_checks
 from tests.scoring import consistency_checks, coverage_checks, gain_checks, interval_checks, monitor_checks
 from tests.solve import count_checks, exact_checks, law_checks, structure_checks
 from tests.verifier import tampering
@@ -46,6 +47,19 @@ def exact_routes(part):
 
 def tampering_is_found_out(part):
     tampering.check_tampering(6000 + part, 20_000 // PARTS)
+
+
+def panels_are_proved(part):
+    return f"{proof_cases.check_proofs(60_000 + part, 2_000 // PARTS):.1e}"
+
+
+def proofs_are_not_forged(part):
+    attack_checks.check_trees(61_000 + part, 10_000 // PARTS)
+    attack_checks.check_changes(62_000 + part, 20_000 // PARTS)
+
+
+def readers_agree(part):
+    reader_checks.check_reader(63_000 + part, 100_000 // PARTS)
 
 
 def laws_agree(part):
@@ -244,6 +258,13 @@ CAMPAIGNS = {
     "500 panels of counts over 17 to 60 variables, verified by another elimination (most without a proof in a "
     "twentieth)": many_counts_are_proved,
     "5,000 panels of the whole language: worlds, proofs, JSON, bounds, checks and books": language_agrees,
+    "2,000 panels of the whole language under three losses, proved by the checker (largest difference of bounds)": (
+        panels_are_proved
+    ),
+    "20,000 changes of proofs, and 10,000 trees that are made up: no bound above the least loss is accepted": (
+        proofs_are_not_forged
+    ),
+    "100,000 texts: the checker's own reader against the Lark grammar": readers_agree,
     "5,000 panels with outcomes (entailed, contradictory, partial) against enumeration": outcomes_agree,
     "20,000 panels of exclusive values by their structure and by worlds (largest difference)": exclusive_values_agree,
     "20,000 panels of exclusive values with intervals and pins by one multiplier and by worlds (largest difference)": (

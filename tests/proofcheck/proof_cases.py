@@ -1,6 +1,8 @@
 """Panels with their files, results and proofs, and the campaign over random panels of the whole language."""
 
 import csv
+import gzip
+import json
 import random
 import tempfile
 from dataclasses import dataclass
@@ -50,6 +52,11 @@ def proved_files(folder, rows, laws=(), loss="brier", method="exact"):
     files.result.write_text(result.to_json())
     files.proof.write_bytes(result.proof())
     return result, files
+
+
+def proof_lines(path):
+    """The lines of a proof."""
+    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
 
 
 def wide_rows(seed, side=14):

@@ -184,6 +184,8 @@ def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], work: Work
             raise ProofRefusedError(f"a cluster has more than {LARGEST_CLUSTER} states")
         for v in scope:
             near.setdefault(v, set()).add(number)
+    if sum(map(total.space.cells, scopes)) > LARGEST_TABLE:
+        raise ProofRefusedError(f"the clusters have more than {LARGEST_TABLE} states together")
     containing = {v: frozenset(places) for v, places in near.items()}
     tables = [[0] * total.space.cells(scope) for scope in scopes]
     full = {v: tuple(range(size)) for v, size in sizes.items()}

@@ -58,9 +58,13 @@ KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
 
 @dataclass
 class ProvedBound:
-    """What is proved: no mixture loses less than `value`; `leaves` counts records by the kind of their leaves."""
+    """What is proved: no mixture that keeps the pins loses less than `value`; `leaves` counts records by their kinds.
+
+    A mixture that misses each pin by d may lose less, by `prices` times d.
+    """
 
     value: Fraction = Fraction(0)
+    prices: Fraction = Fraction(0)
     leaves: dict[str, int] = field(default_factory=dict)
     unused: list[int] = field(default_factory=list)
     records: int = 0
@@ -162,14 +166,10 @@ class Checker:
                 if next(lines, None) is not None:
                     raise ProofRefusedError("there is more after the end")
                 return
-            bound, kinds = self._record(record, lines)
-            found.value += max(Fraction(0), bound)
-            found.records += 1
-            for kind in kinds:
-                found.leaves[kind] = found.leaves.get(kind, 0) + 1
+            self._record(record, lines, found)
         raise ProofRefusedError("the end is missing")
 
-    def _record(self, record: dict[str, Any], lines: Iterator[dict[str, Any]]) -> tuple[Fraction, list[str]]:
+    def _record(self, record: dict[str, Any], lines: Iterator[dict[str, Any]], found: ProvedBound) -> None:
         if record.keys() != {"terms", "ratios", "bits", "laws", "pins", "nodes"}:
             raise ProofRefusedError("a record has terms, ratios, bits, laws, pins and nodes")
         bits = integer(record["bits"], 0, MOST_BITS)
@@ -190,14 +190,19 @@ class Checker:
         whole = CostSum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
         tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work)
         least = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
-        return total.constant + Fraction(least, 1 << bits), tree.kinds()
+        found.value += max(Fraction(0), total.constant + Fraction(least, 1 << bits))
+        found.prices += total.prices
+        found.records += 1
+        for kind in tree.kinds():
+            found.leaves[kind] = found.leaves.get(kind, 0) + 1
 
 
 class PlaneSum:
     """R1 and R2: the planes of terms and pins as one integer function of worlds, E / 2^bits + constant."""
 
     def __init__(self, bits: int) -> None:
-        self.bits, self.parts, self.constant = bits, dict[TruthFunction, int](), Fraction(0)
+        self.bits, self.parts = bits, dict[TruthFunction, int]()
+        self.constant = self.prices = Fraction(0)
 
     def _add(self, function: TruthFunction, number: Fraction) -> None:
         """Add a number, rounded down, times [function]; what is constant is hardly rounded."""
@@ -221,6 +226,7 @@ class PlaneSum:
         pin = panel.pins[number]
         end = pin.low if price > 0 else pin.high
         y = Fraction(price, 1 << self.bits)
+        self.prices += abs(y)
         self._add(pin.joint, -y)
         self._add(pin.condition, y * end)
 
@@ -291,6 +297,8 @@ class ProofTree:
             raise ProofRefusedError("a split has v and c, and is not too deep")
         left = branch.states.get(x, tuple(range(self.total.space.variables[x].size)))
         several = [integers(states) for states in node["c"]]
+        if len(several) > self.total.space.variables[x].size:
+            raise ProofRefusedError("a split has more branches than its variable has states")
         if not set(left) <= {state for states in several for state in states}:
             raise ProofRefusedError("the branches of a split do not cover all states of its variable")
         return [

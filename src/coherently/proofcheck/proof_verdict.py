@@ -7,13 +7,18 @@ from fractions import Fraction
 from pathlib import Path
 
 from .check_errors import ProofRefusedError
-from .claimed_mixture import WorldMixture, check_mixture, loss_above, read_claim
+from .claimed_mixture import KEPT, WorldMixture, check_mixture, loss_above, read_claim
 from .forecast_files import ReadingOptions, read_text
 from .leaves import WorkLeft
 from .loss_planes import LinearisedCost
 from .numbers import rounded_down
 from .posed_panel import PosedPanel, read_panel
 from .proof_records import LONGEST_FILE, Checker, ProofLines
+
+FAULT = (
+    "the bound is above what the result loses, which no proof can show: the checker itself has a fault, please report "
+    "it with these files"
+)
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,8 @@ def check(panel: PosedPanel, result: str, proof: Path | bytes, limits: ProofLimi
         return ProofVerdict("refused", str(error), line=error.line)
     settled = [term for term in terms if term.settled is not None and not isinstance(term.cost, LinearisedCost)]
     lower = bound.value + sum((rounded_down(term.cost.settled(True)) for term in settled), Fraction(0))  # type: ignore[union-attr]
+    if lower > upper + bound.prices * KEPT:
+        return ProofVerdict("refused", FAULT)
     proved = upper - lower <= claim.tolerance * max(unit(panel), upper)
     why = (
         f"nothing is proved of {len(bound.unused)} terms, such as {terms[bound.unused[0]].text!r}"

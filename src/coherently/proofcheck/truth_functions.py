@@ -172,6 +172,8 @@ class StateSpace:
     def function(self, program: Sequence[Step]) -> TruthFunction:
         """The function of a program, of those variables alone that matter to it."""
         counted = self._count(program)
+        if counted is not None and len(counted.counts) in (0, len(counted.literals) + 1):
+            return TRUE if counted.counts else FALSE
         scope = sorted({self.number[str(step[1])] for step in program if step[0] in ("variable", "comparison")})
         if counted is not None and self.cells(scope) > LARGEST_KEY:
             return TruthFunction(tuple(scope), None, counted)
