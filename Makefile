@@ -98,6 +98,6 @@ $(VENV)/installed: dist/built constraints.txt
 	touch $@
 
 $(VENV)/developed: $(VENV)/installed
-	@sh setup/machine.sh folder 2000
+	@sh setup/machine.sh folder 2500
 	$(STEP) $(VENV) $(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[dev]"
 	touch $@

@@ -311,8 +311,8 @@ CAMPAIGNS = {
     "100 clients with 100 submissions each, some sent twice, on SQLite and on PostgreSQL": submissions_count_once,
     "200 processes killed while they write to the workbench's store": kills_keep_submissions,
     "5,000 networks under losses, repeats and restarts against loops in one place (largest difference)": networks_agree,
-    "10,000 panels on the page that needs no installation, in Chromium, against Python (largest part in which it leaves "
-    "something to the package)": pages_agree,
+    "10,000 panels on the page that needs no installation, in Chromium, against Python (largest part in which it "
+    "leaves something to the package)": pages_agree,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }
 ALONE = (time_limits, submissions_count_once)
