@@ -21,6 +21,7 @@ PARTS = (
     "networks",
     "engines",
     "web",
+    "pages",
 )
 
 
