@@ -6,6 +6,7 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 
+from tests.browser import page_checks
 from tests.events import checks
 from tests.explain import check_checks, explanation_checks, question_checks, relation_checks
 from tests.explain.bets import book_checks
@@ -253,6 +254,11 @@ def connected_intervals_cover(part):
     return f"{interval_checks.check_connected_coverage(19_000 + part, 1_000 // PARTS):.1f}"
 
 
+def pages_agree(part):
+    kinds = page_checks.check_in_browser(30_000 + part * 1_000, 10_000 // PARTS)
+    return f"{kinds['partly answered'] * PARTS / 10_000:.3f}"
+
+
 CAMPAIGNS = {
     "200,000 texts against the Lark grammar": events_agree,
     "100,000 expressions parsed, printed and parsed again": events_round_trip,
@@ -329,6 +335,8 @@ CAMPAIGNS = {
         kills_keep_submissions
     ),
     "5,000 networks under losses, repeats and restarts against loops in one place (largest difference)": networks_agree,
+    "10,000 panels on the page that needs no installation, in Chromium, against Python (largest part in which it "
+    "leaves something to the package)": pages_agree,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }
 ALONE = (time_limits, submissions_count_once)
