@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from coherently.explain.recent_values import Lately, kept_with_owner
 from coherently.explain.judge_sheet import (
     Answered,
     AnswerState,
@@ -20,6 +19,7 @@ from coherently.explain.judge_sheet import (
     panel_overview,
 )
 from coherently.explain.judge_sheet.attempts import processor_budget
+from coherently.explain.recent_values import Lately, kept_with_owner
 from tests.explain.judge_sheet.sheet_examples import ALICE, NORVIK, answered
 from tests.web.api.service import Service, slower
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from coherently.explain.recent_values import Lately, kept_with_owner
 from coherently.explain.judge_sheet import Attempts, live_feedback
+from coherently.explain.recent_values import Lately, kept_with_owner
 from tests.web.judge_page.judge_pages import ALICE
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}

@@ -131,8 +131,9 @@ def _pieces(sheet: ReadSheet, kept: _KeptPieces, known: frozenset[int]) -> Itera
         own = items[np.isin(sheet.row[items], rows[np.isin(home, part.coordinates)])]
         if not len(own):
             continue
-        piece = kept.made.get(own.tobytes())  # the same whenever no other known items hang together with these
+        key = own.tobytes()  # the same piece whenever no other known items hang together with these
+        piece = kept.made.get(key)
         if piece is None:
             piece = make_piece(sheet, part.merged, problem.merged.origin[part.merged.origin], own)
-            kept.made.put(own.tobytes(), piece)
+            kept.made.put(key, piece)
         yield piece

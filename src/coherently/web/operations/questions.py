@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coherently.errors import CoherentlyError
 from coherently.explain import judge_sheet as desk
-from coherently.explain.fit.recent_values import Lately
+from coherently.explain.recent_values import Lately
 from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.refusals import RefusedError, not_finished, not_found, too_many

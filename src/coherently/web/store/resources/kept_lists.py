@@ -65,7 +65,7 @@ class KeptLists(Generic[Records]):
         if known is None or not is_known or not _is_same(connection, panel, known.seen, last):
             known = _ListAtChange(last, 0.0, self._find(connection, panel))
         with self._lock:
-            self._kept[panel] = known._replace(seen=last, known_at=time.monotonic())
+            self._kept[panel] = _ListAtChange(last, time.monotonic(), known.records)
             self._kept.move_to_end(panel)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
