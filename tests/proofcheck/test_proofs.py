@@ -57,6 +57,12 @@ def test_vanishing_conditions_pins_and_counts_are_proved(tmp_path, loss):
     assert float(found.upper) == pytest.approx(result.objective, rel=1e-9)
 
 
+def test_a_pin_that_is_stated_twice_is_proved(tmp_path):
+    result, files = proved_files(tmp_path, [("A", "a", 0.1), ("B", "a & b", 0.3)], ["P(a) >= 0.9", "P(a) >= 0.9"])
+    assert files.check().word == "proved"
+    assert result.objective > 0.6
+
+
 def test_settled_conditionals_are_constants(tmp_path):
     rows = [("A", "a given a & b", 0.3), ("A", "~c given b", 0.6), ("A", "a", 0.5), ("B", "a | ~a", 0.9)]
     for loss in LOSSES:

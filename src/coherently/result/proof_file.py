@@ -1,7 +1,7 @@
 """Writing the proof of a result: hints for the checker, `coherently.proofcheck`, which trusts none of them.
 
-The panel is read by the checker's own reader, from its canonical form, because the file names terms, laws, pins and
-variables by its numbers. Terms, laws and pins that share variables are one record. A component with small tables is
+The panel is read by the checker's own reader (`written_panel`), because the file names terms, laws, pins and variables
+by its numbers. Terms, laws and pins that share variables are one record. A component with small tables is
 eliminated (R5); one whose bound was proved over clusters has the forces of that proof as messages (R6).
 """
 
@@ -16,20 +16,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.panel.canonical import canonical_text
 from coherently.proofcheck.claimed_mixture import WorldMixture
-from coherently.proofcheck.forecast_files import canonical_lines
 from coherently.proofcheck.language import normal, read_event
 from coherently.proofcheck.leaves import WorkLeft
 from coherently.proofcheck.loss_planes import KNOWN_LOSSES, IntervalCost, LinearisedCost, LossRule
-from coherently.proofcheck.posed_panel import PosedPanel
 from coherently.proofcheck.proof_records import FORM, RATIO
+from coherently.result.written_panel import written_panel
 from coherently.solve import Global
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coherently.proofcheck.posed_panel import PosedTerm
+    from coherently.proofcheck.posed_panel import PosedPanel, PosedTerm
     from coherently.proofcheck.truth_functions import Literal, TruthFunction
     from coherently.result.result import Result
     from coherently.solve.solution import BoundHints, ClusterForces
@@ -78,7 +76,7 @@ def write_proof(result: Result) -> bytes:
         raise MethodError("a loss of your own cannot be proved: the checker would have to trust its code")
     if result.panel_sha256 is None or result.claimed is not None:
         raise MethodError("a proof needs the forecasts themselves: aggregate the panel again, with proof=True")
-    panel = PosedPanel(canonical_lines(canonical_text(result.panel).decode("utf-8", "surrogatepass")))
+    panel = written_panel(result)
     clip = Fraction(0) if told["clip"] is None else Fraction(repr(told["clip"]))
     terms = panel.terms(LossRule(told["loss"], clip, told["conditionals"] == "linearised"), WorkLeft())
     hints = result.solution.hints
@@ -123,7 +121,9 @@ class HintedPoints:
         self.joint, self.condition = (side.probability(hints.x) for side in (given.joint, given.condition))
         self.mass = np.append(hints.mass, 0.0)[given.joint.coordinate]
         texts = result.panel.laws.pins.text
-        self.prices = {texts[pin]: price * hints.unit for pin, price in hints.price.items()}
+        self.prices = dict[str, float]()
+        for pin, price in hints.price.items():  # a pin that is stated twice has its price once
+            self.prices[texts[pin]] = self.prices.get(texts[pin], 0.0) + price * hints.unit
 
     def at(self, term: PosedTerm) -> tuple[float, float, float]:
         """P(E & H), P(H), and their ratio, smoothed by the mass as the bound was (see `Objective`)."""
@@ -185,7 +185,8 @@ def _record(
     """The lines of one component."""
     bits = FIRST_BITS + len(part.terms).bit_length()
     ratios = [_hint(terms[i], points, bits) for i in part.terms]
-    pins = [[i, round(points.price(panel.pins[i].text) * 2**bits)] for i in part.pins]
+    pinned = {panel.pins[i].text: i for i in part.pins}
+    pins = [[i, round(points.price(text) * 2**bits)] for text, i in pinned.items()]
     pins = [[i, _signed(price, low=panel.pins[i].low > 0, high=panel.pins[i].high < 1)] for i, price in pins]
     functions = [one for i in part.terms for one in (terms[i].joint, terms[i].condition)]
     functions += [one for i in part.pins for one in (panel.pins[i].joint, panel.pins[i].condition)]
