@@ -1,8 +1,9 @@
 """A panel as the checker of proofs numbers it, without reading every forecast again.
 
 Terms are numbered by their first lines in the canonical form, whose lines are sorted: by judge, then by event, then by
-numbers. So one line of each event, and of each interval on it, is enough. What these lines forecast are hints: that of
-a conditional is what the solver has merged, that of an event does not matter.
+numbers. Variables are numbered by events, those of weight 0 among them. So one line of each event, and of each interval
+on it, is enough, and one more if only some of its forecasts count. What these lines forecast are hints: that of a
+conditional is what the solver has merged, that of an event does not matter.
 """
 
 from __future__ import annotations
@@ -26,27 +27,32 @@ if TYPE_CHECKING:
     from coherently.result.result import Result
 
 
-def written_panel(result: Result) -> PosedPanel:
+def written_panel(result: Result, digest: str) -> PosedPanel:
     """The panel of a result with the checker's numbers of terms, laws, pins and variables."""
     panel = result.panel
     texts = [normal(text) for text in panel.written.text]
     order = _order(panel, texts)
     if panel.lower is None and panel.upper is None:
-        _, first = np.unique(panel.event_index[order], return_index=True)
-        events = panel.event_index[order[np.sort(first)]].tolist()
-        lines = [_point(result, texts[event], event) for event in events]
+        _, first = np.unique(2 * panel.event_index[order] + (panel.weight[order] > 0), return_index=True)
+        rows = order[np.sort(first)]
+        lines = [
+            _point(result, texts[event], event, counts=counts)
+            for event, counts in zip(panel.event_index[rows].tolist(), (panel.weight[rows] > 0).tolist(), strict=True)
+        ]
     else:
         lines = _with_intervals(result, texts, order.tolist())
     head = canonical([], list(panel.laws.statements()), plain_events=is_plain(panel))
-    return PosedPanel(Canonical(head.plain_events, head.laws, tuple(lines), str(result.panel_sha256)))
+    return PosedPanel(Canonical(head.plain_events, head.laws, tuple(lines), digest))
 
 
 def _order(panel: Panel, texts: Sequence[str]) -> NDArray[np.int64]:
-    """The forecasts that count, in the order of the canonical form; numbers only break ties where intervals are."""
+    """The forecasts in the order of the canonical form; numbers only break ties where intervals are.
+
+    Without intervals, ties are forecasts of one event by one judge, in any order.
+    """
     judge = _ranks([normal(name) for name in panel.judges])[panel.judge_index]
     event = _ranks(texts)[panel.event_index]
-    used = np.flatnonzero(panel.weight > 0)
-    found: NDArray[np.int64] = used[np.lexsort((event[used], judge[used]))]
+    found: NDArray[np.int64] = np.lexsort((event, judge))
     if panel.lower is None and panel.upper is None:
         return found
     return np.array(sorted(found.tolist(), key=lambda row: (judge[row], event[row], _numbers(panel, row))), np.int64)
@@ -67,11 +73,11 @@ def _numbers(panel: Panel, row: int) -> str:
     return "".join(f',"{name}":{value!r}' for name, value in told.items() if not np.isnan(value)) + "}"
 
 
-def _point(result: Result, text: str, event: int) -> dict[str, Any]:
+def _point(result: Result, text: str, event: int, *, counts: bool) -> dict[str, Any]:
     """The line of an event; a conditional has its share of what was merged."""
     problem, given = result.problem, result.problem.merged.terms.conditionals
-    mean, weight = 0.5, 1.0
-    if problem.conditional[event]:
+    mean, weight = 0.5, float(counts)
+    if counts and problem.conditional[event]:
         at = problem.coordinate[event]
         alike = int(np.count_nonzero((problem.coordinate == at) & problem.conditional))
         if given.weight[at] > 0:
@@ -90,11 +96,12 @@ def _with_intervals(result: Result, texts: Sequence[str], order: Sequence[int]) 
             for name, values in (("lower", panel.lower), ("upper", panel.upper))
             if values is not None and not np.isnan(values[row])
         }
-        key = (event, *ends.items())
+        counts = bool(panel.weight[row] > 0)
+        key = (event, counts, *ends.items())
         weights[key] = weights.get(key, 0.0) + float(panel.weight[row])
         if key not in found:
             line = {"event": texts[event], "probability": _written(float(panel.probability[row])), **ends}
-            found[key] = line if ends else _point(result, texts[event], event)
+            found[key] = line if ends else _point(result, texts[event], event, counts=counts)
         if ends:
             found[key]["weight"] = _written(weights[key])
     return list(found.values())
