@@ -53,7 +53,7 @@ class Slow:
         self.clock.now += spent
         worked += spent
         ended = Ended.PROVED if worked >= self.need else Ended.TIME
-        return replace(self.answer, worlds=worked, objective=self.need - worked, bound=0.0, ended=ended)
+        return replace(self.answer, rows=worked, objective=self.need - worked, bound=0.0, ended=ended)
 
 
 @pytest.fixture

@@ -1,24 +1,31 @@
 """Components that are solved by their structure: recognised rightly, and as near as by any other way."""
 
+import pickle
 import time
 from dataclasses import replace
 from threading import Event
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import coherently as co
 from coherently.problem import find_loss, pose, split
+from coherently.solve import lazy_table
 from coherently.solve.budget import Budget
+from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.component_solver import solve_by_worlds, solve_component
 from coherently.solve.component.objective import goal_of
 from coherently.solve.component.structure import barrier_path, structure_rules, world_shares
+from coherently.solve.component.structure import literal_order as literal_order_room
 from coherently.solve.component.structure.exclusive_values import exclusive_values
 from coherently.solve.component.structure.limited_values import solve_limited
 from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.literal_order import literal_order
 from coherently.solve.component.structure.structure_rules import solve_by_structure
 from coherently.solve.component.structure.world_shares import solve_shares
+from coherently.solve.lazy_table import LazyTable
+from coherently.solve.worlds import lawful
 from tests.solve import structure_checks as checks
 
 ROUTES = {"closed form", "Newton's method on levels"}
@@ -428,6 +435,88 @@ def test_closed_forms_need_no_time():
     part = only_part(rows, laws)
     over = Budget(deadline=time.monotonic() - 1)
     assert solve_component(part, goal_of(part, find_loss("brier")), over).route == "closed form"
+
+
+@pytest.mark.parametrize("kind", ["exclusive", "tree", "bins", "values"])
+def test_tables_of_worlds_are_made_for_those_who_ask(kind, monkeypatch):
+    """A table has the square of as many entries as there are values: writing it takes longer than a limit allows."""
+    made, asked = [], LazyTable.__array__
+    monkeypatch.setattr(
+        LazyTable, "__array__", lambda self, *rest, **more: made.append(1) or asked(self, *rest, **more)
+    )
+    monkeypatch.setattr(structure_rules, "MANY_SQUARES", 150)
+    rng = np.random.default_rng(5)
+    rows, laws = tied(kind, rng, 200) if kind == "values" else large(kind, rng)
+    panel = co.Panel.from_records(rows, laws=laws)
+    result = co.aggregate(panel, "exact")
+    assert not made
+    assert co.verify(panel, result)
+    assert made
+    part = only_part(rows, laws)
+    answer = solve_by_structure(part, goal_of(part, find_loss("brier")), Budget())
+    assert isinstance(answer.rows, LazyTable)
+    checks.check_mixture(part, goal_of(part, find_loss("brier")), answer)
+    for again in (Answer.from_bytes(answer.to_bytes()), pickle.loads(pickle.dumps(answer))):
+        assert again == answer == again
+        assert isinstance(again.rows, np.ndarray)
+    assert replace(answer, rows=answer.worlds[::-1]) != answer != replace(answer, rows=answer.worlds[::-1])
+
+
+@pytest.mark.parametrize("kind", ["exclusive", "tree"])
+def test_a_table_of_worlds_that_is_too_large_is_refused_but_not_the_answer(kind, monkeypatch):
+    rows, laws = large(kind, np.random.default_rng(5))
+    panel = co.Panel.from_records(rows, laws=laws)
+    whole = co.aggregate(panel, "exact")
+    monkeypatch.setattr(lazy_table, "MOST_ENTRIES", 2_000)
+    result = co.aggregate(panel, "exact")
+    assert result.objective == whole.objective
+    assert result.lower_bound == whole.lower_bound
+    with pytest.raises(co.ResultError, match=r"mixes \d+ worlds of \d+ variables, more than the 2,000 entries"):
+        result.to_json()
+
+
+def test_states_that_memory_cannot_list_are_refused_before_they_are_listed(monkeypatch):
+    rows, laws = tied("rungs", np.random.default_rng(8), 60)
+    part = only_part(rows, laws)
+    monkeypatch.setattr(lawful, "MOST_ENTRIES", 61 * 60 - 1)
+    with pytest.raises(co.MethodError, match=r"a variable of 61 values is tied .* with 3,660 entries; at most 3,659"):
+        solve_by_worlds(part, goal_of(part, find_loss("brier")), Budget())
+    monkeypatch.setattr(lawful, "MOST_ENTRIES", 61 * 60)
+    solve_by_worlds(part, goal_of(part, find_loss("brier")), Budget())
+
+
+def test_worlds_may_be_more_where_variables_are(monkeypatch):
+    """Listed worlds are no table: rungs beside a few variables have some worlds per rung, however many rungs."""
+    rows, laws = tied("rungs", np.random.default_rng(8), 200)
+    part = only_part(rows, laws)
+    goal = goal_of(part, find_loss("brier"))
+    monkeypatch.setattr(world_shares, "TUNING", replace(world_shares.TUNING, most_worlds=16))
+    assert solve_shares(part, goal, Budget()) is not None
+    monkeypatch.setattr(world_shares, "TUNING", replace(world_shares.TUNING, most_worlds=16, worlds_a_variable=1))
+    assert solve_shares(part, goal, Budget()) is None
+
+
+def test_the_proof_of_levels_ends_with_the_time(monkeypatch):
+    """The flow of a bound that ends early proves less, but what it proves is true."""
+    rows, laws = large("bins", np.random.default_rng(6))
+    panel = co.Panel.from_records(rows, laws=laws)
+    whole = co.aggregate(panel, "exact", "log")
+    monkeypatch.setattr(literal_order_room, "LARGE", 0)
+    assert co.aggregate(panel, "exact", "log").lower_bound == whole.lower_bound
+    part = only_part(rows, laws, "log")
+    order, goal = literal_order(part), goal_of(part, find_loss("log"))
+    costs = np.random.default_rng(7).normal(size=len(part))
+    least = order.least(costs)
+    assert order.least_within(Budget(), costs) == least
+    over, noticed = Budget(deadline=time.monotonic() - 1), Event()
+    slow = replace(order, order=SimpleNamespace(is_forest=False, n_nodes=9, stop=noticed.set))
+    assert slow.watched(over, lambda: noticed.wait(30))
+    order.order.stop()
+    assert order.least_within(over, costs) < least - 1e-3
+    answer = solve_by_structure(part, goal, over)
+    assert answer.ended is Ended.TIME
+    assert answer.bound <= whole.objective
+    checks.check_mixture(part, goal, answer)
 
 
 def test_a_stop_ends_the_method_on_levels():

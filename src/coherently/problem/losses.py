@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import numpy as np
 
 from coherently.errors import MethodError, unknown_word
-from coherently.problem.own_loss import check_loss
 from coherently.viewed import Viewed
 
 if TYPE_CHECKING:
@@ -245,6 +244,8 @@ def find_loss(loss: str | Loss, clip: float | None = None) -> Loss:
     if isinstance(loss, str):
         raise unknown_word("loss", loss, LOSSES, "losses", more=", or an object of your own")
     if type(loss) not in KERNELS:  # objects of derived classes may differ from these
+        from coherently.problem.own_loss import check_loss  # it draws numbers, whose module takes time to load
+
         check_loss(loss, LOSSES)
     return loss
 

@@ -15,6 +15,7 @@ from coherently.values import Value
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.solve.lazy_table import WorldRows
     from coherently.solve.solution import ClusterForces
 
 KEPT = 1e-9
@@ -48,7 +49,7 @@ class Hints(Value):
 class Answer(Value):
     """A mixture of worlds and what is known of it.
 
-    `share` and `worlds` are the mixture, one row per world; `x` has the probability of each event. `objective` is what
+    `share` and `rows` are the mixture, one row per world; `x` has the probability of each event. `objective` is what
     it loses and `bound` a proved lower bound on what any coherent answer loses, which rests on `proof`. `violation` is
     the largest amount by which a pin is missed. `saved` is the Brier penalty that x saves at least in every world, and
     `shortfall` the most by which a world may lie below the plane at x; the one that does not apply is NaN.
@@ -57,7 +58,7 @@ class Answer(Value):
     """
 
     share: NDArray[np.float64]
-    worlds: NDArray[np.uint8]
+    rows: WorldRows
     x: NDArray[np.float64]
     objective: float
     bound: float
@@ -72,6 +73,11 @@ class Answer(Value):
     hints: Hints | None = None
 
     @property
+    def worlds(self) -> NDArray[np.uint8]:
+        """The worlds of the mixture, one row each."""
+        return np.asarray(self.rows)
+
+    @property
     def gap(self) -> float:
         """How much nearer coherent forecasts might be."""
         return self.objective - self.bound
@@ -81,7 +87,7 @@ class Answer(Value):
         plain: dict[str, Any] = {}
         arrays = []
         for name in (field.name for field in fields(self) if field.name != "hints"):
-            value = getattr(self, name)
+            value = self.worlds if name == "rows" else getattr(self, name)
             if isinstance(value, np.ndarray):
                 plain[name] = [value.dtype.str, value.shape]
                 arrays.append(value.tobytes())

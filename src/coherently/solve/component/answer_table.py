@@ -104,7 +104,7 @@ class AnswerTable:
         share, worlds = self.mixtures.of(i)
         return Answer(
             share=share,
-            worlds=worlds,
+            rows=worlds,
             x=self.x[self.events.of(i)],
             objective=float(self.objective[i]),
             bound=float(self.bound[i]),

@@ -83,7 +83,7 @@ def solve_by_cliques(part: Merged, objective: Objective, budget: Budget) -> Answ
     )
     return Answer(
         share=np.diff(ends, prepend=0.0) / ends[-1],
-        worlds=_worlds(whole, cliques, glued, ends),
+        rows=_worlds(whole, cliques, glued, ends),
         x=x,
         objective=value,
         bound=min(value, bound),

@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.answer import Answer
     from coherently.solve.component.objective import Objective, Squares
+    from coherently.solve.lazy_table import WorldRows
 
 SMALL = 64
 """Maximum number of events of a component that is solved before a thread would have started."""
@@ -41,13 +39,13 @@ class Task(Value):
     objective: Objective | Squares
     seed: int
 
-    def solve(self, budget: Budget, start: NDArray[np.uint8] | None = None) -> Answer:
+    def solve(self, budget: Budget, start: WorldRows | None = None) -> Answer:
         """The answer within a budget; `start` are worlds to begin with."""
         return solve_component(self.part, self.objective, budget, start, seed=self.seed)
 
 
 def solve_all(
-    tasks: Sequence[Task], budget: Budget, threads: int, starts: Sequence[NDArray[np.uint8]] | None = None
+    tasks: Sequence[Task], budget: Budget, threads: int, starts: Sequence[WorldRows] | None = None
 ) -> Iterator[tuple[int, Answer]]:
     """The answers as they arrive: small components first, the others over threads or by the budget's executor.
 
@@ -68,7 +66,7 @@ def solve_here(
     which: Sequence[int],
     budget: Budget,
     threads: int,
-    starts: Sequence[NDArray[np.uint8]] | None = None,
+    starts: Sequence[WorldRows] | None = None,
 ) -> Iterator[tuple[int, Answer]]:
     """Answers in this process.
 
@@ -82,13 +80,13 @@ def solve_here(
         else:
             yield i, answer
     for i, answer in _solve_fairly(
-        tasks, list(early), budget, threads, known={i: answer.worlds for i, answer in early.items()}
+        tasks, list(early), budget, threads, known={i: answer.rows for i, answer in early.items()}
     ):
         yield i, min(answer, early[i], key=lambda one: one.gap)
 
 
 def _solve_fairly(
-    tasks: Sequence[Task], which: Sequence[int], budget: Budget, threads: int, known: Mapping[int, NDArray[np.uint8]]
+    tasks: Sequence[Task], which: Sequence[int], budget: Budget, threads: int, known: Mapping[int, WorldRows]
 ) -> Iterator[tuple[int, Answer]]:
     """Answers, each within its share of the time; those of which worlds are known begin with these."""
     order = sorted(which, key=lambda i: len(tasks[i].part))

@@ -15,10 +15,10 @@ from coherently.solve.component.objective import goal_of, sides_at
 from coherently.solve.facts import Proof, Route
 
 if TYPE_CHECKING:
-    from coherently.arrays import Truth
     from coherently.problem import Layer, Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.objective import Objective, Squares
+    from coherently.solve.lazy_table import WorldRows
 
 
 LARGE = 1_000
@@ -32,7 +32,7 @@ FIRST, QUICK = 2e-3, (0, 1e-3)
 
 
 def solve_component(
-    part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None = None, *, seed: int = 0
+    part: Merged, objective: Objective | Squares, budget: Budget, start: WorldRows | None = None, *, seed: int = 0
 ) -> Answer:
     """The mixture of possible worlds that loses least, and a proof of how near it is to that.
 
@@ -46,7 +46,7 @@ def solve_component(
 
 
 def _solve_uneven(
-    part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None, seed: int
+    part: Merged, objective: Objective | Squares, budget: Budget, start: WorldRows | None, seed: int
 ) -> Answer:
     """The answer where doubles cannot tell weights apart; its objective and its bound are for the weights as given.
 
@@ -58,12 +58,12 @@ def _solve_uneven(
     answer = best = _solve_layer(layers[0], layers[0].drawn(part), objective, budget, start=start, seed=seed)
     for layer in layers[1:]:
         held = layer.anchored(part, answer.x)
-        answer = _solve_layer(layer, held, objective, budget, start=answer.worlds, seed=seed)
+        answer = _solve_layer(layer, held, objective, budget, start=answer.rows, seed=seed)
     lost = objective.terms(part).value(sides_at(answer.x))
     for layer in layers[1:]:
         if budget.is_enough(lost - best.bound, lost):
             break
-        other = _solve_layer(layer, layer.drawn(part), objective, budget, start=answer.worlds, seed=seed)
+        other = _solve_layer(layer, layer.drawn(part), objective, budget, start=answer.rows, seed=seed)
         best = max(best, other, key=lambda one: one.bound)
     bound, ended = min(lost, best.bound), answer.ended
     if budget.is_enough(lost - bound, lost):
@@ -75,7 +75,7 @@ def _solve_uneven(
 
 
 def _solve_layer(
-    layer: Layer, part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None, seed: int
+    layer: Layer, part: Merged, objective: Objective | Squares, budget: Budget, start: WorldRows | None, seed: int
 ) -> Answer:
     """The answer of a layer, in units of the layer and to the budget's tolerance in these, or better.
 
@@ -87,13 +87,13 @@ def _solve_layer(
     budget = replace(budget, floor=budget.floor * min(1.0, 1.0 / unit))
     answer = _solve_level(own, goal, budget, start, seed=seed)
     if answer.proof is Proof.ALL_WORLDS and answer.ended is Ended.PROVED:
-        finer = _solve_level(own, goal, replace(budget, tolerance=0.0), answer.worlds, seed=seed)
+        finer = _solve_level(own, goal, replace(budget, tolerance=0.0), answer.rows, seed=seed)
         answer = replace(finer, bound=max(finer.bound, answer.bound), ended=Ended.PROVED)
     return replace(answer, objective=unit * answer.objective, bound=unit * answer.bound)
 
 
 def _solve_level(
-    part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None, seed: int
+    part: Merged, objective: Objective | Squares, budget: Budget, start: WorldRows | None, seed: int
 ) -> Answer:
     """The answer for weights that doubles can tell apart: by the structure of the component, if it has a known one."""
     known = _by_structure(part, objective, budget)
@@ -101,7 +101,7 @@ def _solve_level(
 
 
 def solve_by_worlds(
-    part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None = None, *, seed: int = 0
+    part: Merged, objective: Objective | Squares, budget: Budget, start: WorldRows | None = None, *, seed: int = 0
 ) -> Answer:
     """The answer for any component whose weights doubles can tell apart.
 
@@ -115,7 +115,7 @@ def solve_by_worlds(
     answer = _by_columns(part, budget, start, seed)
     if answer.ended is not Ended.ROUNDING or answer.proof is not Proof.ALL_WORLDS:
         return answer
-    other = _by_newton(part, objective, budget, answer.worlds, seed=seed)
+    other = _by_newton(part, objective, budget, answer.rows, seed=seed)
     if other.gap >= answer.gap:
         return answer
     bound = min(other.objective, max(other.bound, answer.bound))
@@ -134,7 +134,7 @@ def _alone(part: Merged, objective: Objective | Squares) -> Answer | None:
         share, worlds = share[share > 0], worlds[share > 0]
     return Answer(
         share=share,
-        worlds=worlds,
+        rows=worlds,
         x=part.mean,
         objective=0.0,
         bound=0.0,
@@ -171,18 +171,20 @@ def _by_cliques(part: Merged, objective: Objective | Squares, budget: Budget) ->
     return answer if answer is not None and (answer.ended is Ended.PROVED or budget.is_over()) else None
 
 
-def _by_newton(part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None, seed: int) -> Answer:
+def _by_newton(
+    part: Merged, objective: Objective | Squares, budget: Budget, start: WorldRows | None, seed: int
+) -> Answer:
     """The best mixture by Newton's method, whose modules are loaded when they are needed: plain panels start sooner."""
     from coherently.solve.component.newton.newton import Newton
 
     return Newton(part, objective.terms(part), budget, seed).run(start)
 
 
-def _by_columns(part: Merged, budget: Budget, start: Truth | None, seed: int) -> Answer:
+def _by_columns(part: Merged, budget: Budget, start: WorldRows | None, seed: int) -> Answer:
     """The nearest mixture by the Brier loss; worlds to begin with save time only where all worlds are looked at."""
     nearest = Nearest(part, seed, budget.floor)
     if start is not None and nearest.is_eliminable:
-        nearest.core.include(start)
+        nearest.core.include(np.ascontiguousarray(start, np.uint8))
     nearest.improve(budget)
     if nearest.timed_out and nearest.bound <= 0:  # maybe before it began
         nearest.core.search(FIRST, *QUICK)
@@ -194,7 +196,7 @@ def _by_columns(part: Merged, budget: Budget, start: Truth | None, seed: int) ->
     share, worlds = nearest.mixture()
     return Answer(
         share=share / share.sum(),
-        worlds=worlds,
+        rows=worlds,
         x=nearest.x,
         objective=nearest.objective,
         bound=nearest.bound,

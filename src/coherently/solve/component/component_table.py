@@ -17,11 +17,12 @@ from coherently.solve.worlds.lawful import block_arrays
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.arrays import Mask, Truth
+    from coherently.arrays import Mask
     from coherently.problem import Block, Loss, Merged, Sides
     from coherently.solve.budget import Budget
     from coherently.solve.component.answer import Answer
     from coherently.solve.component.objective import Objective, Squares
+    from coherently.solve.lazy_table import WorldRows
 
 MOST_WORLDS = 64
 """Maximum number of worlds of a component that is solved in the table: one bit of a word for each."""
@@ -90,7 +91,7 @@ class ComponentTable:
 
 
 def solve_alone(
-    part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None = None, *, seed: int = 0
+    part: Merged, objective: Objective | Squares, budget: Budget, start: WorldRows | None = None, *, seed: int = 0
 ) -> Answer:
     """The answer for one component by itself: that of the table if it is proved, else that of the general method."""
     table = ComponentTable(part, objective.loss, linearised=objective.has_linear)

@@ -23,7 +23,6 @@ from coherently.errors import MethodError
 from coherently.problem import FREE
 from coherently.solve.facts import Proof
 from coherently.solve.lower_bounds.semidefinite import SpectralBound
-from coherently.solve.relaxed.cycles import bound_by_cycles
 from coherently.solve.relaxed.pairs import fits, solve_pairwise
 from coherently.solve.worlds.grounds import DENSE_VARIABLES
 
@@ -99,6 +98,8 @@ class ByCycles:
 
     def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:
         """The lower bound of the relaxed problem, raised until it is near enough to the objective."""
+        from coherently.solve.relaxed.cycles import bound_by_cycles  # with interior points, which few panels need
+
         kept: list[ClusterForces] = []
         try:
             bound = bound_by_cycles(grounds.part, budget, objective, kept)

@@ -120,7 +120,7 @@ class Exact(Viewed):
         which, others = np.flatnonzero(left).tolist(), dict(known.answers)
         done = len(table) - len(which)
         if which:
-            starts = None if known.before is None else [known.before[i].worlds for i in which]
+            starts = None if known.before is None else [known.before[i].rows for i in which]
             tasks = self._tasks(problem, split_some(problem.merged, table.tied, left))
             for i, answer in solve_all(tasks, budget, self.threads, starts):
                 others[which[i]] = answer if budget.hints else replace(answer, hints=None)

@@ -13,11 +13,11 @@ from coherently import _core
 from coherently.errors import MethodError
 from coherently.solve.budget import Budget
 from coherently.solve.facts import Proof
-from coherently.solve.relaxed.relaxation import Relaxation
 from coherently.solve.worlds.lawful import MOST_STATES, core_space
 
 if TYPE_CHECKING:
     from coherently.problem import Merged
+    from coherently.solve.relaxed.relaxation import Relaxation
 
 DENSE_VARIABLES = 300
 """Maximum number of variables for branch and bound."""
@@ -76,6 +76,8 @@ class Grounds:
     def relaxation_within(self, budget: Budget) -> Relaxation:
         """The clusters, which are made once; an error says why there are none, or that the time was over before."""
         if self._relaxation is None:
+            from coherently.solve.relaxed.relaxation import Relaxation  # not for those who never ask
+
             self._relaxation = Relaxation(self.part, self.space, budget.is_over)
         return self._relaxation
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from coherently.problem import Block, Merged, Space
 
 
+MOST_ENTRIES = 2**31
+"""Maximum number of truth values of the states of a block: one byte each."""
 MOST_STATES = 2**22
 """Maximum number of states of a junction tree for dynamic programming."""
 FEW_VARIABLES = 14
@@ -66,8 +68,20 @@ def _fewer_worlds(part: Merged, space: _core.Space | None) -> _core.Space | None
 
 def without_witness(space: Space, n_variables: int) -> _core.Space:
     """The space in the core's arrays."""
+    _check_sizes(space.blocks)
     laws = space.laws
     return _core.Space(*block_arrays(space.blocks), laws.handle(n_variables), laws.truth.view(np.uint8))
+
+
+def _check_sizes(blocks: Sequence[Block]) -> None:
+    """Refuse states that memory cannot list, before they are."""
+    for block in blocks:
+        if (entries := block.n_states * len(block.variables)) > MOST_ENTRIES:
+            raise MethodError(
+                f"a variable of {counted(block.n_states, 'value')} is tied to other events in a way that needs a list "
+                f"of its states, with {counted(entries, 'entry', 'entries')}; at most {MOST_ENTRIES:,} are allowed. "
+                "Declare fewer values, or leave out the events and laws that tie it to others"
+            )
 
 
 def block_arrays(blocks: Sequence[Block]) -> tuple[Indices, NDArray[np.int32], Indices, Truth]:

@@ -59,7 +59,7 @@ def finish(work: FinishedWork, ended: Ended) -> Answer:
     value, x = work.objective.value(best.sides), np.clip(best.sides[: len(work.part)], 0.0, 1.0)
     return Answer(
         share=best.share,
-        worlds=best.worlds,
+        rows=best.worlds,
         x=x,
         objective=value,
         bound=min(value, work.bound),

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
     from coherently.solve.component.objective import Model, Objective, Planes
     from coherently.solve.component.planes import PlaneBelow
+    from coherently.solve.lazy_table import WorldRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class Newton:
         self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and a lower bound on their sum in any world
         self.hints: Hints | None = None
 
-    def run(self, start: Truth | None = None) -> Answer:
+    def run(self, start: WorldRows | None = None) -> Answer:
         """Work until nothing is left to gain, or until the budget is spent."""
         self._work(start)
         ended = Ended.ROUNDING
@@ -145,7 +146,7 @@ class Newton:
             hints=self.hints,
         )
 
-    def _work(self, start: Truth | None) -> None:
+    def _work(self, start: WorldRows | None) -> None:
         self.oracle = Oracle(self.part, self.seed)
         self.engine = make_engine(self.part, self.oracle, self.pins, self.seed)
         blend = self._start(start)
@@ -174,7 +175,7 @@ class Newton:
             return blend_of(self.part, share / share.sum(), worlds)
         return Blend(share, worlds, engine.sides())
 
-    def _start(self, start: Truth | None) -> Blend:
+    def _start(self, start: WorldRows | None) -> Blend:
         """The best mixture for the model at the forecasts, with a small share of worlds that show every event."""
         objective, floor = self.objective, self.budget.floor
         search = SearchPlan(0, TUNING.first_worth * self.objective.total)

@@ -17,15 +17,14 @@ from coherently.solve.worlds.oracle import rounding_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coherently.arrays import Truth, Vector
+    from coherently.arrays import Vector
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.objective import Objective, Squares
     from coherently.solve.facts import Route
+    from coherently.solve.lazy_table import WorldRows
 
 NO_INDICES = np.empty(0, np.int64)
-MOST_BYTES = 2**31
-"""Maximum size of the table of worlds: past it, tables of the general solver would be larger."""
 CLOSE = 1e-12
 """The gap, relative to all weights, at which an answer is as good as rounding allows, whatever the tolerance."""
 
@@ -35,7 +34,7 @@ def certified(
     objective: Objective | Squares,
     budget: Budget,
     *,
-    mixture: tuple[Vector, Truth, Vector],
+    mixture: tuple[Vector, WorldRows, Vector],
     least: Callable[[Vector], float],
     plane: PlaneBelow | None = None,
     route: Route,
@@ -49,7 +48,7 @@ def certified(
     `plane` lies below the losses, if one is known that proves more than the one at x. `violation` is by how much pins
     are missed.
     """
-    share, worlds, x = mixture
+    share, rows, x = mixture
     terms, sides = objective.terms(part), sides_at(x)
     value, plane = terms.value(sides), tangent(terms, sides) if plane is None else plane
     lowest = least(plane.coefficients)
@@ -61,7 +60,7 @@ def certified(
     quadratic = objective.is_quadratic and not len(part.terms.limits)
     return Answer(
         share=share,
-        worlds=worlds,
+        rows=rows,
         x=x,
         objective=value,
         bound=min(value, bound),

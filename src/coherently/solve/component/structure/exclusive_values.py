@@ -11,6 +11,7 @@ rest 1 - sum x is free: then sum x <= 1 and l >= 0. Under the Brier loss, sortin
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,8 +19,9 @@ import numpy as np
 from coherently.problem import BlockForm
 from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.component.objective import sides_at
-from coherently.solve.component.structure.certified_levels import MOST_BYTES, certified, plane_at
+from coherently.solve.component.structure.certified_levels import certified, plane_at
 from coherently.solve.facts import Route
+from coherently.solve.lazy_table import LazyTable
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Truth, Vector
@@ -104,16 +106,18 @@ def answer_of_values(
     share: Vector,
     plane: PlaneBelow,
 ) -> Answer | None:
-    """The answer of shares, one for each value and one for none of them; None if the table of worlds is too large."""
+    """The answer of shares, one for each value and one for none of them; None if rounding leaves a gap."""
     share = share / share.sum()
-    if np.count_nonzero(share) * part.n_variables > MOST_BYTES:
-        return None
-    x = share[values.variable]
+    value = np.flatnonzero(share > 0)
+    x, worlds = (
+        share[values.variable],
+        LazyTable(partial(_worlds, value, part.n_variables), len(value), part.n_variables),
+    )
     return certified(
         part,
         objective,
         budget,
-        mixture=(*_worlds(share), x),
+        mixture=(share[value], worlds, x),
         least=values.least,
         plane=plane,
         route=Route.CLOSED_FORM,
@@ -121,13 +125,12 @@ def answer_of_values(
     )
 
 
-def _worlds(share: Vector) -> tuple[Vector, Truth]:
-    """The worlds of positive share, each with the truth of one variable; in the last one none is true."""
-    value = np.flatnonzero(share > 0)
-    worlds = np.zeros((len(value), len(share) - 1), np.uint8)
-    named = value[value < len(share) - 1]
+def _worlds(value: Indices, count: int) -> Truth:
+    """The worlds in which one of `count` variables is true; after the last one, none is."""
+    worlds = np.zeros((len(value), count), np.uint8)
+    named = value[value < count]
     worlds[np.arange(len(named)), named] = 1
-    return share[value], worlds
+    return worlds
 
 
 def _nearest(loss: Loss, q: Vector, w: Vector, *, is_open: bool) -> tuple[Vector, Vector] | None:

@@ -8,6 +8,7 @@ levels of these nodes, without any inequality, finds the last digits.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,13 +55,10 @@ def solve_levels(part: Merged, objective: Objective | Squares, budget: Budget, o
         return None
     program, start = made
     point, steps = minimised(program, start, budget)
-    best = None
+    best, least = None, partial(order.least_within, budget)
     for levels in [program.literals(point.z)] if budget.is_over() else _candidates(program, point):
-        worlds = order.mixture(levels)
-        if worlds is None:
-            return None
-        mixture = *worlds, np.clip(order.probabilities(levels), 0.0, 1.0)
-        answer = certified(part, objective, budget, mixture=mixture, least=order.least, route=Route.LEVELS, steps=steps)
+        mixture = *order.mixture(levels), np.clip(order.probabilities(levels), 0.0, 1.0)
+        answer = certified(part, objective, budget, mixture=mixture, least=least, route=Route.LEVELS, steps=steps)
         if answer is not None and (best is None or answer.gap < best.gap):
             best = answer
         if budget.is_over() or (best is not None and best.gap <= CLOSE * terms.total):

@@ -12,6 +12,7 @@ log-odds.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,15 +22,11 @@ from coherently.solve.component.structure.literal_order import sums_at
 from coherently.solve.facts import Route
 
 if TYPE_CHECKING:
-    from coherently.arrays import Vector
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.answer import Answer
     from coherently.solve.component.objective import Objective, Squares
     from coherently.solve.component.structure.literal_order import LiteralOrder
-
-LARGE = 2_000
-"""Number of nodes from which the regression of an order with cycles is watched by the clock."""
 
 
 def solve_isotonic(part: Merged, objective: Objective | Squares, budget: Budget, order: LiteralOrder) -> Answer | None:
@@ -41,21 +38,18 @@ def solve_isotonic(part: Merged, objective: Objective | Squares, budget: Budget,
     weight = sums_at(literal, weights[known], part.n_variables)
     dual = sums_at(literal, weights[known] * loss.gradient(told), part.n_variables)
     np.divide(dual, weight, out=dual, where=weight > 0)
-    fitted = _regression(order, dual, weight, budget)
+    fitted = order.watched(budget, partial(order.order.isotonic, dual, weight))
     if not len(fitted):
         return None
     x = np.clip(loss.inverse(fitted), 0.0, 1.0)
     if not np.isfinite(x).all():
         return None
-    worlds = order.mixture(x)
-    if worlds is None:
-        return None
-    mixture = *worlds, order.probabilities(x)
-    return certified(part, objective, budget, mixture=mixture, least=order.least, route=Route.CLOSED_FORM)
-
-
-def _regression(order: LiteralOrder, dual: Vector, weight: Vector, budget: Budget) -> Vector:
-    core = order.order
-    if core.is_forest or core.n_nodes < LARGE:
-        return core.isotonic(dual, weight)
-    return budget.watch(lambda: core.isotonic(dual, weight), core.stop)
+    return certified(
+        part,
+        objective,
+        budget,
+        mixture=(*order.mixture(x), order.probabilities(x)),
+        least=partial(order.least_within, budget),
+        route=Route.CLOSED_FORM,
+        steps=int(not order.order.is_forest),  # with cycles the proof may have to end early
+    )

@@ -13,26 +13,32 @@ If clauses cannot be turned so, as "not both" among three variables, this is ano
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from coherently import _core
 from coherently.problem import BlockForm
-from coherently.solve.component.structure.certified_levels import MOST_BYTES
+from coherently.solve.lazy_table import LazyTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from coherently.arrays import Indices, Mask, Truth, Vector
     from coherently.problem import Block, LawFunctions, Merged
+    from coherently.solve.budget import Budget
 
     Clauses = NDArray[np.int64]
 
+T = TypeVar("T")
 MOST_IN_LAW, MOST_IN_EVENT = 5, 16
 """Maximum number of variables of a law, and of an event, that is looked at."""
+LARGE = 2_000
+"""Number of nodes from which work on an order with cycles is watched by the clock."""
 NOT_BOTH = np.zeros((0, 4), np.int64)
 """No clauses. A row i, s, j, t says that variable i has the truth s and variable j the truth t in no world."""
 
@@ -78,18 +84,30 @@ class LiteralOrder:
         rounding = 2.0**-49 * (float(np.abs(coefficients).sum()) + float(np.abs(costs).sum()))
         return float(coefficients @ self.constant) + self.order.least(costs)[1] - rounding
 
-    def mixture(self, x: Vector) -> tuple[Vector, Truth] | None:
-        """The shares and the worlds, one for each level of the probabilities of literals; None if they are too many."""
+    def least_within(self, budget: Budget, coefficients: Vector) -> float:
+        """The same within a budget: the flow that proves it proves less where it has to end early."""
+        return self.watched(budget, partial(self.least, coefficients))
+
+    def watched(self, budget: Budget, work: Callable[[], T]) -> T:
+        """Work of the core on the order, which ends soon after the budget; where there are no cycles it is short."""
+        if self.order.is_forest or self.order.n_nodes < LARGE:
+            return work()
+        return budget.watch(work, self.order.stop)
+
+    def mixture(self, x: Vector) -> tuple[Vector, LazyTable]:
+        """The shares and the worlds, one for each level of the probabilities of literals."""
         levels, rank = np.unique(x, return_inverse=True)
         share = np.diff(levels, prepend=0.0, append=1.0)
         kept = np.flatnonzero(share > 0)
-        if len(kept) * len(x) > MOST_BYTES:
-            return None
-        number = np.uint16 if len(levels) < 2**16 else np.int64
-        worlds = np.less_equal.outer(kept.astype(number), rank.astype(number))  # level k is true in worlds 0 .. k
+        return share[kept] / share[kept].sum(), LazyTable(partial(self._worlds, kept, rank), len(kept), len(x))
+
+    def _worlds(self, kept: Indices, rank: Indices) -> Truth:
+        """The worlds between levels; a level of rank k is true in worlds 0 to k."""
+        number = np.uint16 if len(self.turned) < 2**16 - 1 else np.int64
+        worlds: Mask = np.less_equal.outer(kept.astype(number), rank.astype(number))
         if self.turned.any():
             worlds ^= self.turned
-        return share[kept] / share[kept].sum(), worlds.view(np.uint8)
+        return worlds.view(np.uint8)
 
 
 def literal_order(part: Merged) -> LiteralOrder | None:

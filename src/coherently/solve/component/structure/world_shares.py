@@ -21,17 +21,19 @@ without any inequality, finds the last digits; where many shares have the same p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently.solve.component.objective import STEEPEST, Planes, sides_at
 from coherently.solve.component.structure.barrier_path import minimised
-from coherently.solve.component.structure.certified_levels import CLOSE, MOST_BYTES, certified, plane_at
+from coherently.solve.component.structure.certified_levels import CLOSE, certified, plane_at
 from coherently.solve.component.structure.event_runs import EventRuns
 from coherently.solve.component.structure.listed_worlds import listed_worlds
 from coherently.solve.component.structure.share_factor import ShareFactor, SparseRows, bordered
 from coherently.solve.facts import Route
+from coherently.solve.lazy_table import LazyTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +53,9 @@ class ShareTuning:
     """Which components are solved by the shares of their worlds, and how the last digits are found."""
 
     most_worlds: int = 2**16
-    """Maximum number of worlds."""
+    """Maximum number of worlds of a component of few variables."""
+    worlds_a_variable: int = 8
+    """Maximum number of worlds per variable of a component of many."""
     used: tuple[float, ...] = (1e-3, 1.0, 1e-6, 1e-9)
     """Ratios of share and multiplier, in units of weight, below which a world may have no share."""
     finished: float = 1e-10
@@ -88,7 +92,7 @@ def solve_shares(part: Merged, objective: Objective | Squares, budget: Budget) -
     terms = objective.terms(part)
     if len(part.terms.intervals) or len(part.terms.limits) or not len(terms):
         return None
-    listed = listed_worlds(part, min(TUNING.most_worlds, MOST_BYTES // max(1, part.n_variables)))
+    listed = listed_worlds(part, max(TUNING.most_worlds, TUNING.worlds_a_variable * part.n_variables))
     program = None if listed is None or not len(listed) else world_shares(part, terms, listed)
     if program is None:
         return None
@@ -112,14 +116,14 @@ def _answer(
     listed, share = program.listed, np.maximum(share, 0.0)
     share = share / share.sum()
     kept, sides = np.flatnonzero(share > 0), program.sides(share)
-    x = sides[: len(part)]
+    x, rows = sides[: len(part)], LazyTable(partial(listed.worlds, kept), len(kept), part.n_variables)
     if not _are_open(program.objective, x):
         return None
     return certified(
         part,
         objective,
         budget,
-        mixture=(share[kept], listed.worlds(kept), x),
+        mixture=(share[kept], rows, x),
         least=listed.events.least,
         plane=plane_at(program.objective, program.slopes(sides)[0]) if program.is_precise else None,
         route=Route.NEWTON,
