@@ -104,9 +104,11 @@ class PosedPanel:
         sides = {text: self._side(text, work) for text in self.events}
         points: dict[TermKey, list[tuple[Fraction, Fraction]]] = {}
         first: dict[TermKey, tuple[str, bool]] = {}
-        names = ("event", "probability", "weight", "lower", "upper")
-        for line, count in Counter(tuple(one.get(name) for name in names) for one in self.form.forecasts).items():
-            text, written, weight, lower, upper = line
+        lines = Counter(
+            (one["event"], one["probability"], one["weight"], one.get("lower"), one.get("upper"))
+            for one in self.form.forecasts
+        )
+        for (text, written, weight, lower, upper), count in lines.items():
             if decimal(weight) <= 0:
                 continue
             joint, given, settled, turned = sides[text]
