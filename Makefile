@@ -6,7 +6,7 @@ CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -ty
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate evidence leaderboard fresh clean again
+.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate evidence leaderboard release fresh clean again
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
@@ -59,6 +59,10 @@ evidence: $(VENV)/developed
 
 leaderboard: $(VENV)/developed
 	$(BIN)/python -m experiments.leaderboard $(FOLDERS) $(METHODS)
+
+# The source archive and a repaired wheel for each of PYTHONS, and the tests of the repository against each.
+release: browser postgres
+	"$(PYTHON)" -m setup.release $(PYTHONS)
 
 # Both commands on a plain Debian, in a root of its own, whose mounts nobody else sees: as root and as an ordinary user.
 fresh:

@@ -71,8 +71,12 @@ def fill(store: Store) -> Panelists:
 
 def fill_hard(store: Store) -> str:
     """A panel whose aggregation uses up any time limit."""
-    drawn = co.simulate(judges=100, variables=100, seed=1)
-    panel = store.panels.create(store.accounts.local().id, "Hard").id
+    return fill_drawn(store, "Hard", co.simulate(judges=100, variables=100, seed=1))
+
+
+def fill_drawn(store: Store, title: str, drawn: co.Panel) -> str:
+    """A panel without rounds, whose forecasts are those of another."""
+    panel = store.panels.create(store.accounts.local().id, title).id
     columns = drawn.columns()
 
     def write() -> None:

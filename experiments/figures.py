@@ -30,15 +30,15 @@ def draw_curves(curves: Sequence[Curve], published: Mapping[str, float], title: 
     return save_figure(figure, name)
 
 
-def new_figure() -> tuple[Any, Any]:
-    """A figure with one pair of axes, in the size and letters of all pages."""
+def new_figure(rows: int = 1) -> tuple[Any, Any]:
+    """A figure with a pair of axes, or several below each other, in the size and letters of all pages."""
     import matplotlib as mpl
 
     mpl.use("svg")
     mpl.rcParams |= {"svg.hashsalt": "coherently", "svg.fonttype": "none", "font.size": 9}
     from matplotlib import pyplot as plt
 
-    figure, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
+    figure, ax = plt.subplots(rows, figsize=(5.5, 2.2 + 1.2 * rows), sharex=True, layout="constrained")
     return figure, ax
 
 

@@ -238,7 +238,7 @@ nb::bytes csv_rows(const nb::list& columns, std::size_t start, std::size_t stop,
         for (std::size_t i = 0; i < cells.size(); ++i) {
             if (i > 0) out += delimiter;
             if (const auto* texts = std::get_if<nb::list>(&cells[i]))
-                write_text(text_of(PyList_GET_ITEM(texts->ptr(), static_cast<Py_ssize_t>(row))), delimiter, out);
+                write_text(text_of(PyList_GetItem(texts->ptr(), static_cast<Py_ssize_t>(row))), delimiter, out);
             else if (const auto* packed = std::get_if<PackedCells>(&cells[i]))
                 write_text((*packed)[row], delimiter, out);
             else write_number(std::get<Numbers>(cells[i])(row), out);

@@ -6,7 +6,7 @@ import pytest
 import coherently as co
 from coherently.errors import MethodError
 from coherently.problem import pose
-from coherently.scoring.tuning.learned_judges import LearnedJudges, jackknifed, times_jackknifed
+from coherently.scoring.tuning.learned_judges import Estimate, LearnedJudges, jackknifed, times_jackknifed
 from coherently.scoring.tuning.lines import fitted_lines
 from coherently.solve.methods.judge_factors import signal_factors
 
@@ -171,3 +171,22 @@ def test_the_picture_shows_weights_and_faults(tuned):
 
     with pytest.raises(MethodError, match="tune again"):
         co.plot.judges(replace(tuned, judges=None))
+
+
+def test_an_interval_without_width_is_not_said():
+    times = np.array([0.63, 1.0, 2.0])
+    width = np.array([1e-12, 0.0, 0.5])
+    fine = Estimate(np.ones(3), np.ones(3), np.ones(3))
+    found = LearnedJudges(
+        ("A", "B", "C"),
+        np.ones(3, np.int64),
+        np.zeros(3),
+        weight=Estimate(times, times - width, times + width),
+        exponent=fine,
+        shift=Estimate(np.zeros(3), np.zeros(3), np.zeros(3)),
+    )
+    assert found.sentences == (
+        "C counts 2 times as much as a mean judge (1.5 to 2.5): no other fault is shown.",
+        "B counts as much as a mean judge: no other fault is shown.",
+        "A counts 0.63 times as much as a mean judge: no other fault is shown.",
+    )

@@ -170,6 +170,8 @@ def judges(tuned: Tuned, count: int = 30, ax: Any = None) -> Any:
     learned = tuned.judges
     if learned is None:
         raise MethodError("nothing is told about judges in this record of an earlier version; tune again")
+    from matplotlib.ticker import LogFormatter
+
     ax = axes_of(ax)
     order = learned.order[:count]
     row, weight = np.arange(len(order)), learned.weight
@@ -181,6 +183,9 @@ def judges(tuned: Tuned, count: int = 30, ax: Any = None) -> Any:
     ax.set_yticks(row, [plain_text(learned.names[i] + learned.mark(i)) for i in order])
     ax.invert_yaxis()
     ax.set_xscale("log")
+    plain = LogFormatter(minor_thresholds=(1, 0.5))  # 0.4 and 2, not powers of ten
+    ax.xaxis.set_major_formatter(plain)
+    ax.xaxis.set_minor_formatter(plain)
     ax.set_xlabel("weight, 1 for a mean judge")
     ax.set_title(f"{len(learned):,} judges, worth about {learned.effective:.1f} equal, independent ones")
     return ax

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio.to_thread
 import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
@@ -54,6 +55,8 @@ KEEP_ALIVE = 15
 """Seconds for which a connection stays open without a request."""
 HOUR = 3_600.0
 """Seconds between two removals of what has expired."""
+THREADS = 128
+"""Maximum number of requests that are worked on: those who wait for feedback must not keep others from saving."""
 BACKLOG = 1_024
 """Connections that may wait to be taken."""
 
@@ -75,6 +78,7 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         crew = Crew(settings)
         crew.start()
         postman = None if settings.mail is None else Postman(bench.store, settings.mail)

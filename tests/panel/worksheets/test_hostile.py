@@ -136,6 +136,7 @@ def test_macros_are_not_looked_at(tmp_path):
         ("sheet.numbers", packed({"Index/Document.iwa": b""}), "Apple Numbers"),
         ("other.zip", packed({"a.txt": b"a"}), "without a workbook"),
         ("cut.xlsx", BOOK[: len(BOOK) // 2], "not a complete workbook"),
+        ("noise.xlsx", b"\x8f\0\xff" * 500, "not a complete workbook"),
         ("broken.xlsx", packed({SHEET: "<worksheet><row>"}, BOOK), "broken workbook"),
         ("locked.ods", packed({"content.xml": b"x", "META-INF/manifest.xml": "<m><encryption-data/></m>"}), "password"),
         ("empty.xlsx", workbook(("Empty", [])), "no sheet with a table"),

@@ -4,6 +4,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from sqlalchemy import delete
 
 import coherently as co
 from coherently.explain import judge_sheet as desk
@@ -16,6 +17,7 @@ from coherently.web.operations.questions import setting_of
 from coherently.web.operations.sheets import standing
 from coherently.web.settings import ServiceSettings
 from coherently.web.store import AnswerGiven, open_store
+from coherently.web.store.database.schema import change
 from tests.web.store.test_store_journal import Facilitated
 
 
@@ -139,6 +141,18 @@ def test_a_live_panel_that_remembers_too_much_is_begun_anew(bench, store, monkey
         room.answer(store)
         check_board(bench, room)
     assert open_panels.open_panel(bench, room.panel)._live.current().revision <= 8
+
+
+def test_a_panel_that_nobody_looked_at_for_long_is_begun_anew(bench, store, monkeypatch):
+    """The changes that it did not see may be gone from the store."""
+    room = Facilitated(store, 2)
+    room.answer(store)
+    check_board(bench, room)
+    for _ in range(5):
+        room.answer(store)
+    store.in_transaction(lambda connection: connection.execute(delete(change)))
+    monkeypatch.setattr(open_panels, "STALE", 0.0)
+    check_board(bench, room)
 
 
 def test_a_board_that_failed_on_its_way_is_begun_anew(bench, store, monkeypatch):

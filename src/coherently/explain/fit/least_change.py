@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -119,7 +120,7 @@ def _whole(old: Vector, near: Vector, free: Mask) -> Vector:
         choices = np.where(away > 0.5, 1.0, 0.0)[None]
     else:
         few = len(moved) <= FEW
-        steps = np.array(list(product((0.0, 1.0, -1.0, 2.0) if few else (0.0, 1.0), repeat=len(moved))))
+        steps = _steps(len(moved))
         far = ((steps - away) ** 2).sum(axis=1)
         if not few:  # many answers that move often share a sum, which should stay
             far += (steps - away).sum(axis=1) ** 2
@@ -131,10 +132,17 @@ def _whole(old: Vector, near: Vector, free: Mask) -> Vector:
     return new
 
 
+@lru_cache(maxsize=MOST_ROUNDED + 1)
+def _steps(count: int) -> Vector:
+    """All ways for so many answers to take whole per cents around them."""
+    return np.array(list(product((0.0, 1.0, -1.0, 2.0) if count <= FEW else (0.0, 1.0), repeat=count)))
+
+
 def _resolving(check: PieceCheck, misfit: Relation, news: Vector, active: Mask) -> Iterator[Vector]:
     """Those of some new answers that resolve a misfit, fit together, and break nothing of which no part is broken."""
     news = news[misfit.violations_at(news) <= GRACE]
-    return _fitting(check, news[~check.fresh.broken_at(news, GRACE)], active)
+    number = next((i for i, one in enumerate(check.simple) if one is misfit), None)
+    return _fitting(check, news[~check.fresh.broken_at(news, number, GRACE)], active)
 
 
 def _fitting(check: PieceCheck, news: Vector, active: Mask) -> Iterator[Vector]:

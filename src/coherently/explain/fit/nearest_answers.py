@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-TOLERANCE, FLOOR = 1e-9, 1e-9
-"""The relative gap of the sum of squares that is small enough, and the least sum to which it is relative."""
+TOLERANCE, FLOOR = 1e-9, 1e-6
+"""The relative gap of the sum of squares that is small enough, and the least sum to which it is relative.
+
+A gap of their product means that no answer is off by more than its root, 3e-8.
+"""
 ROUNDING = 1e-7
 """Changes of a conditional answer up to this are rounding errors."""
 HEAVY = 1e3

@@ -93,7 +93,7 @@ class PieceCheck:
 
     @cached_property
     def fresh(self) -> FreshRelations:
-        """The relations of which nothing is broken."""
+        """What new answers must not break that mend something else."""
         return fresh_relations(self.piece.scopes, self.value, self._families, self.simple)
 
     def later(self, budget: Budget) -> PieceCheck:
@@ -106,7 +106,9 @@ class PieceCheck:
         """The same with other answers on the items of the piece."""
         every = self.answers.value.copy()
         every[self.piece.items] = value
-        return replace(self, answers=replace(self.answers, value=every))
+        made = replace(self, answers=replace(self.answers, value=every))
+        vars(made)["_families"] = self._families  # it is the same for all answers
+        return made
 
     @cached_property
     def _looked(self) -> tuple[list[Relation], bool]:

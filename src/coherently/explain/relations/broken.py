@@ -253,7 +253,7 @@ def _in_block(events: list[PricedEvent], variables: NDArray[np.int32], states: N
     place = {variable: i for i, variable in enumerate(variables.tolist())}
     truth = np.array([_truth(event, place, states) for event in events], np.bool_)
     high, low = np.array([event.high for event in events]), np.array([event.low for event in events])
-    for kind, literals in Exclusions(truth).broken(high, low, TOLERANCE, few=True):
+    for kind, literals in Exclusions(truth).broken_pairs(high, low, TOLERANCE):
         yield relation_of(kind, events, literals)
     chosen, whole = disjoint(truth, high, low)
     if len(chosen) > 2:

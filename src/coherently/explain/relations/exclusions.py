@@ -146,20 +146,30 @@ class Exclusions:
         yield self.threes, 2.0
         yield self.ones, 1.0
 
-    def broken(self, high: Vector, low: Vector, tolerance: float, *, few: bool = False) -> Iterator[Excess]:
+    def broken(self, high: Vector, low: Vector, tolerance: float) -> Iterator[Excess]:
         """What probabilities break by more than the tolerance, if events are at least `high` and at most `low` likely.
 
-        NaN stands for events of which nothing is said. With `few`, only what is about one or two events.
+        NaN stands for events of which nothing is said.
         """
+        yield from self.broken_pairs(high, low, tolerance)
+        yield from self.broken_sets(high, low, tolerance)
+
+    def broken_pairs(self, high: Vector, low: Vector, tolerance: float) -> Iterator[Excess]:
+        """What is about one or two events."""
         likely = np.concatenate([high, 1.0 - low])
-        for literal in self.singles[likely[self.singles] > tolerance].tolist():
-            yield Excess("all", (literal,))
-        if len(self) > MOST_IN_THREES:
+        if len(self.singles):
+            for literal in self.singles[likely[self.singles] > tolerance].tolist():
+                yield Excess("all", (literal,))
+        if not self.has_threes:
             yield from self._broken_among_many(high, low, tolerance)
             return
         for row in self.pairs[likely[self.pairs].sum(axis=1) > 1.0 + tolerance].tolist():
             yield Excess("all", tuple(row))
-        if not few:
+
+    def broken_sets(self, high: Vector, low: Vector, tolerance: float) -> Iterator[Excess]:
+        """What is about more events."""
+        if self.has_threes:
+            likely = np.concatenate([high, 1.0 - low])
             yield from self._broken_threes(likely, tolerance)
             yield from self._broken_sums(high, low, likely, tolerance)
 
@@ -190,6 +200,8 @@ class Exclusions:
                 yield Excess("all", (i + n * turns[0], j + n * turns[1]))
 
     def _broken_sums(self, high: Vector, low: Vector, likely: Vector, tolerance: float) -> Iterator[Excess]:
+        if not len(self.sums):
+            return
         least = np.concatenate([low, 1.0 - high])
         for more, less in (([0, 1], [2, 3]), ([2, 3], [0, 1])):
             over = likely[self.sums[:, more]].sum(axis=1) - least[self.sums[:, less]].sum(axis=1)

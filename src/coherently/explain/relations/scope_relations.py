@@ -145,85 +145,117 @@ def broken_relations(
     partitions = [list(_partitions(scope, value, families, tolerance)) for scope in scopes]
     found = [replace(one, scope=number) for number, own in enumerate(partitions) for one in own]
     sums: list[Relation] = []
-    for few in (True, False):
-        for number, scope in enumerate(scopes):
+    tables = [list(_numbered(scope, value)) for scope in scopes]
+    for look in (Exclusions.broken_pairs, Exclusions.broken_sets):
+        for number, own in enumerate(tables):
             if budget.is_over():
                 return SimpleRelations(irreducible_relations(found), [], finished=False)
-            for relation in _within(scope, value, tolerance, few=few):
-                if any(set(relation.forecasts) <= set(whole.forecasts) for whole in partitions[number]):
-                    continue
-                (sums if relation.kind == "sum" else found).append(replace(relation, scope=number))
+            for table, chance in own:
+                for excess in look(table.exclusions, chance, chance, tolerance):
+                    relation = replace(_relation(table, chance, excess), scope=number)
+                    if not any(set(relation.forecasts) <= set(whole.forecasts) for whole in partitions[number]):
+                        (sums if relation.kind == "sum" else found).append(relation)
     return SimpleRelations(irreducible_relations(found), irreducible_relations([*found, *sums], "sum"), finished=True)
+
+
+def _numbered(scope: Scope, value: Vector) -> Iterator[tuple[AssertionTable, Vector]]:
+    """The assertions of a scope, and what answers say about them."""
+    answered = ~np.isnan(value[scope.items])
+    for table in assertion_tables(scope, answered.tobytes()):
+        yield table, table.chances(value)
+
+
+class _TablePart(NamedTuple):
+    """Relations of one table with a row of literals each: `most` is what their probabilities may add up to.
+
+    `holds` has a column for each broken relation: whether the row is about all its forecasts; `same` if about no more.
+    """
+
+    table: AssertionTable
+    literals: NDArray[np.int64]
+    most: float
+    holds: Mask
+    same: Mask
+
+    def over(self, values: Vector, tolerance: float) -> Mask:
+        """Which relations each row of answers breaks."""
+        chance = self.table.chances(values)
+        likely = np.concatenate([chance, 1.0 - chance], axis=1)
+        found: Mask = likely[:, self.literals].sum(axis=2) > self.most + tolerance
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FreshRelations:
-    """Relations of which nothing is broken yet: what must not be broken by new answers that mend something else.
+    """What new answers must not break if they are to mend one of some broken relations.
 
-    Each part is a table, rows of its literals, and what their probabilities may add up to.
+    A relation that they break is told, or a smaller part of it is. So a part of it that was told before must be broken
+    still, and not be the one to be mended: otherwise there is news. `unlisted` are broken relations that no row is
+    about, which may be broken still.
     """
 
-    parts: list[tuple[AssertionTable, NDArray[np.int64], float]]
+    parts: list[_TablePart]
+    unlisted: Mask
 
-    def broken_at(self, values: Vector, tolerance: float) -> Mask:
-        """For each row of answers, whether it breaks one of them."""
+    def broken_at(self, values: Vector, mended: int | None, tolerance: float) -> Mask:
+        """For each row of answers, whether it is sure to break something anew; `mended` is a broken relation."""
+        over = [part.over(values, tolerance) for part in self.parts]
+        still = np.tile(self.unlisted, (len(values), 1))
+        for part, broken in zip(self.parts, over, strict=True):
+            still |= _meet(broken, part.same)
+        if mended is not None:
+            still[:, mended] = False
         found = np.zeros(len(values), np.bool_)
-        for table, literals, most in self.parts:
-            chance = table.chances(values)
-            likely = np.concatenate([chance, 1.0 - chance], axis=1)
-            found |= (likely[:, literals].sum(axis=2) > most + tolerance).any(axis=1)
+        for part, broken in zip(self.parts, over, strict=True):
+            rows = np.flatnonzero(broken.any(axis=0))
+            found |= (broken[:, rows] & ~_meet(still, part.holds[rows].T)).any(axis=1)
         return found
+
+
+def _meet(first: Mask, second: Mask) -> Mask:
+    """Whether a row and a column have a place in common where both are true."""
+    found: Mask = first.astype(np.float32) @ second.astype(np.float32) > 0.5
+    return found
 
 
 def fresh_relations(
     scopes: Sequence[Scope], value: Vector, families: Sequence[frozenset[int]], broken: Sequence[Relation]
 ) -> FreshRelations:
-    """The relations of scopes that have no broken part.
+    """The relations of scopes, each with the broken ones that are a part of it.
 
     Those within a family are left out: if the family is broken as a whole, they are not told by themselves.
     """
     parts = []
+    own = np.zeros((len(broken), len(value)), np.bool_)
+    for number, relation in enumerate(broken):
+        own[number, list(relation.forecasts)] = True
+    unlisted = np.ones(len(broken), np.bool_)
     for scope in scopes:
         answered = ~np.isnan(value[scope.items])
         for table in assertion_tables(scope, answered.tobytes()):
             if not table.exclusions.has_threes:
                 continue
             for literals, most in table.exclusions.limits:
-                kept = literals[_are_fresh(table, literals, len(value), families, broken=broken)]
-                if len(kept):
-                    parts.append((table, kept, most))
-    return FreshRelations(parts)
+                about = _forecasts_of(table, literals, len(value))
+                kept = np.ones(len(literals), np.bool_)
+                for family in families:
+                    kept &= about[:, np.setdiff1d(np.arange(len(value)), list(family))].any(axis=1)
+                if not kept.any():
+                    continue
+                holds = ~_meet(~about[kept], own.T)
+                same = holds & (about[kept].sum(axis=1)[:, None] == own.sum(axis=1))
+                parts.append(_TablePart(table, literals[kept], most, holds, same))
+                unlisted &= ~same.any(axis=0)
+    return FreshRelations(parts, unlisted)
 
 
-def _are_fresh(
-    table: AssertionTable,
-    literals: NDArray[np.int64],
-    count: int,
-    families: Sequence[frozenset[int]],
-    broken: Sequence[Relation],
-) -> Mask:
+def _forecasts_of(table: AssertionTable, literals: NDArray[np.int64], count: int) -> Mask:
+    """For each row of literals, which of all forecasts it is about."""
     about = np.zeros((len(literals), count + 1), np.bool_)  # the last column is for -1: no second item
     event = literals % max(len(table.first), 1)
     rows = np.arange(len(literals))[:, None]
     about[rows, table.first[event]] = about[rows, table.second[event]] = True
-    about = about[:, :count]
-    fresh = np.ones(len(literals), np.bool_)
-    for relation in broken:
-        fresh &= ~about[:, list(relation.forecasts)].all(axis=1)
-    for family in families:
-        others = np.setdiff1d(np.arange(count), list(family))
-        fresh &= about[:, others].any(axis=1)
-    return fresh
-
-
-def _within(scope: Scope, value: Vector, tolerance: float, *, few: bool) -> Iterator[Relation]:
-    """The relations of one or two assertions of a scope that are broken, or those of more."""
-    answered = ~np.isnan(value[scope.items])
-    for table in assertion_tables(scope, answered.tobytes()):
-        chance = table.chances(value)
-        for excess in table.exclusions.broken(chance, chance, tolerance, few=few):
-            if few or len(excess.literals) > 2:
-                yield _relation(table, chance, excess)
+    return about[:, :count]
 
 
 def _relation(table: AssertionTable, chance: Vector, excess: Excess) -> Relation:
@@ -242,6 +274,9 @@ def irreducible_relations(found: Iterable[Relation], kind: str | None = None) ->
     Of one kind, if told: only of sets that break nothing of another kind.
     """
     best: dict[frozenset[int], Relation] = {}
+    found = list(found)
+    if not found:
+        return []
     for relation in sorted(found, key=lambda one: (one.kind == kind, -round(one.violation, 9))):
         best.setdefault(frozenset(relation.forecasts), relation)
     return [one for own, one in best.items() if kind in (None, one.kind) and not _has_part(own, best.keys())]
@@ -258,7 +293,7 @@ def _partitions(
     scope: Scope, value: Vector, families: Sequence[frozenset[int]], tolerance: float
 ) -> Iterator[Relation]:
     """Questions whose events exclude each other: their answers make more than 100 %, or not 100 % if all are given."""
-    place = {item: i for i, item in enumerate(scope.items.tolist())}
+    place = {item: i for i, item in enumerate(scope.items.tolist())} if families else {}
     for family in families:
         if len(family) < 2 or not family <= place.keys():
             continue

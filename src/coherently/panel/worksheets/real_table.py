@@ -62,6 +62,10 @@ class ReadingChoices:
         return bool(self.columns) or any(each is not None for each in said)
 
 
+WORKBOOKS = (".xlsx", ".xlsm", ".ods")
+"""How names of workbooks end. A text that has such a name is read as the text that it is."""
+
+
 def read_real_table(path: Path, choices: ReadingChoices) -> SheetTable | None:
     """Read a workbook, or a text that is not a plain table; None if the file is one, or is no table at all."""
     name = path.name.lower()
@@ -75,6 +79,8 @@ def read_real_table(path: Path, choices: ReadingChoices) -> SheetTable | None:
             return _read_workbook(path, file, packed is file, choices)
         if head.startswith(b"PAR1"):
             return None
+        if name.endswith(WORKBOOKS) and b"\0" in head:
+            raise not_a_workbook(path.name, "is not a complete workbook (it does not begin as one)")
         separator = choices.separator or ("\t" if ".tsv" in name else None)
         whole = len(head) < HEAD
         if not choices.are_made and is_plain_text(head, whole=whole, separator=separator, percent=choices.percent):

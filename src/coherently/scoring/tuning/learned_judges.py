@@ -123,9 +123,10 @@ class LearnedJudges(Value):
 
     def _sentence(self, i: int) -> str:
         weight = self.weight
-        low, high = weight.low[i], weight.high[i]
-        between = "" if np.isnan(low) or low == high else f" ({low:.2g} to {high:.2g})"
-        said = f"{self.names[i]} counts {weight.value[i]:.2g} times as much as a mean judge{between}"
+        times, low, high = (f"{ends[i]:.2g}" for ends in (weight.value, weight.low, weight.high))
+        between = "" if low == high else f" ({low} to {high})"  # NaN, too, and what no outcome moves
+        often = "" if times == "1" else f"{times} times "
+        said = f"{self.names[i]} counts {often}as much as a mean judge{between}"
         return f"{said}: {_and(self._faults(i)) or 'no other fault is shown'}."
 
     def mark(self, i: int) -> str:

@@ -36,6 +36,14 @@ LONGEST = 60.0
 """Seconds of the processor after which a process is ended with what it does."""
 NICE = 10
 """How far work that takes long steps back."""
+PRELOADED = [
+    "__main__",
+    "coherently.web.access.desk_crew",
+    "coherently.explain.judge_sheet",
+    "scipy.optimize",
+    "coherently.solve",
+]
+"""What is loaded once, before processes are made: each of them would load the program that runs, too."""
 KEPT = 200
 """Number of answers that are kept until somebody asks for them again."""
 
@@ -158,7 +166,9 @@ class DeskCrew:
         threading.Thread(target=self._serve, args=(worker,), name="desk worker", daemon=True).start()
 
     def _serve(self, worker: _DeskWorker) -> None:
-        """Hand tasks to a worker until it ends, or steps back for good."""
+        """Hand tasks to a worker once it is ready, until it ends, or steps back for good."""
+        with suppress(OSError, EOFError):
+            worker.channel.recv()
         while (task := self._next(worker)) is not None:
             try:
                 worker.channel.send(task.work)
@@ -261,7 +271,7 @@ def _context() -> ForkServerContext | SpawnContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["coherently.explain.judge_sheet", "coherently.web.access.desk_crew"])
+    context.set_forkserver_preload(PRELOADED)
     return context
 
 
@@ -293,6 +303,8 @@ def _work(channel: Connection, parent: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_watch_parent, args=(parent,), daemon=True).start()
     desk.warm_up()
+    with suppress(OSError):
+        channel.send(None)  # it is ready: what came before is no part of any task
     while True:
         try:
             function, arguments = channel.recv()

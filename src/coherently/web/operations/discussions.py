@@ -131,12 +131,15 @@ def shown_numbers(records: Iterable[ForecastRecord], present: RoundRecord) -> di
     return {event: given for event, given in numbers.items() if len(given) >= FEW}
 
 
-def sheet_voices(bench: Workbench, caller: JudgeCaller, present: RoundRecord) -> list[VoiceView]:
-    """All reasons that this phase opens, without names, those farthest from the reader's number first.
+def sheet_voices(
+    bench: Workbench, caller: JudgeCaller, present: RoundRecord, records: Sequence[ForecastRecord]
+) -> list[VoiceView]:
+    """All reasons beside the answers that this phase opens, without names, those farthest from the reader's first.
 
     The reader's own reasons are among them, and those that the facilitator hid only if they are the reader's own.
     """
-    records = opened_records(bench, caller.panel, present)
+    if not records:
+        return []
     numbers, talk = shown_numbers(records, present), Talk.of(bench, caller.panel)
     reader = caller.judge.id
     found = [
@@ -205,7 +208,8 @@ def change_mind(bench: Workbench, caller: JudgeCaller, draft: MindDraft, *, chan
     act = bench.store.reactions.add if changed else bench.store.reactions.take_back
     act(reason.question, reason.author, caller.judge.id)
     present = bench.store.rounds.current(caller.panel)
-    return next(each for each in sheet_voices(bench, caller, present) if each.key == draft.reason)
+    voices = sheet_voices(bench, caller, present, opened_records(bench, caller.panel, present))
+    return next(each for each in voices if each.key == draft.reason)
 
 
 def readable_reason(bench: Workbench, caller: JudgeCaller, key: str) -> GivenReason:

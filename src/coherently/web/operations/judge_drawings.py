@@ -11,7 +11,7 @@ from coherently.explain import judge_sheet as desk
 from coherently.web.operations.aggregation_operations import get_result
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.privacy import refuse_while_private
-from coherently.web.operations.questions import statements_of
+from coherently.web.operations.questions import setting_of
 from coherently.web.refusals import RefusedError, not_found
 from coherently.web.shapes.drawn_shapes import (
     DistributionList,
@@ -32,8 +32,18 @@ if TYPE_CHECKING:
     from coherently.web.store import DrawnRecord, QuestionRecord
 
 EPOCH = date(1970, 1, 1)
+KEPT = 64
+"""Number of panels whose axes are kept."""
 SAME = 5e-4
 """Answers that differ by less from a drawing are those that it became."""
+
+
+@lru_cache(maxsize=KEPT)
+def _axes(
+    texts: tuple[tuple[str, tuple[str, ...]], ...], declarations: tuple[str, ...]
+) -> tuple[tuple[str, AnswerAxis], ...]:
+    found = ((question, _axis(events, declarations)) for question, events in texts)
+    return tuple((question, axis) for question, axis in found if axis is not None)
 
 
 @lru_cache(maxsize=4096)
@@ -46,12 +56,9 @@ def _axis(events: tuple[str, ...], declarations: tuple[str, ...]) -> AnswerAxis 
 
 def axes_of(bench: Workbench, panel: str) -> dict[str, AnswerAxis]:
     """The axes of a panel's questions that are about one number or date, by their ids."""
-    questions = bench.store.questions.list(panel)
-    declared = tuple(
-        each for each in statements_of(questions, bench.store.laws.list(panel)) if each.startswith("variable ")
-    )
-    found = {each.id: _axis(tuple(event.event for event in each.events), declared) for each in questions}
-    return {question: axis for question, axis in found.items() if axis is not None}
+    questions, setting = bench.store.read(lambda: (bench.store.questions.list(panel), setting_of(bench, panel)))
+    texts = tuple((each.id, tuple(event.event for event in each.events)) for each in questions)
+    return dict(_axes(texts, tuple(each for each in setting.laws if each.startswith("variable "))))
 
 
 def as_number(axis: AnswerAxis, value: float | str) -> float:
@@ -91,9 +98,11 @@ def answers_of_drawing(bench: Workbench, caller: JudgeCaller, draft: DrawnDraft)
 
 def own_drawings(bench: Workbench, caller: JudgeCaller, answers: Mapping[str, float | None]) -> list[DrawnView]:
     """What a judge drew; `answers` are the judge's own, by event."""
+    found = bench.store.drawn.latest(caller.panel, caller.judge.id)
+    if not found:
+        return []
     axes = axes_of(bench, caller.panel)
     questions = {each.id: each for each in bench.store.questions.list(caller.panel)}
-    found = bench.store.drawn.latest(caller.panel, caller.judge.id)
     return [_view(each, questions[each.question], axes, answers) for each in found if each.question in axes]
 
 

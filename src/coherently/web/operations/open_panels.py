@@ -35,6 +35,8 @@ MOST_REVISIONS = 50_000
 """Number of revisions, all of which a live panel remembers, after which it is begun anew."""
 SOLVING, WAITING = 0.2, 0.5
 """Maximum number of seconds for one part of a panel, and for all that changed."""
+STALE = 3_600.0
+"""Seconds after which a panel that nobody looked at is begun anew: the store keeps its changes for a week only."""
 PAUSE = 2.0
 """Seconds until a panel that was not solved in time is tried again: looking at it must not cost that each time."""
 METHOD = Exact(time_limit=SOLVING)
@@ -63,7 +65,7 @@ class OpenPanel:
         self._journal = StoreJournal(store, panel, METHOD)
         self._live: LivePanel | None = None
         self._moment: PanelMoment | None = None
-        self._next_try = 0.0
+        self._next_try, self._caught_up = 0.0, time.monotonic()
 
     def moment(self) -> PanelMoment:
         """The panel as the store has it now, with the changes that other processes made."""
@@ -84,14 +86,17 @@ class OpenPanel:
         Such are an outcome of what nobody has forecast yet, and laws whose order matters. If a new one cannot be had
         either, or would be too large, answers are still read by the journal, and only nothing is made coherent.
         """
+        was_followed = time.monotonic() - self._caught_up < STALE
+        self._caught_up = time.monotonic()
         is_small = len(self._journal.records) <= MOST_ANSWERS
-        if is_small and self._live is not None and self._live.current().revision < MOST_REVISIONS:
+        if was_followed and is_small and self._live is not None and self._live.current().revision < MOST_REVISIONS:
             with suppress(CoherentlyError):
                 self._live.catch_up()
                 return
-        elif self._moment is not None and self._moment.change == self._store.changes.last(self._panel):
+        elif was_followed and self._moment is not None and self._moment.change == self._store.changes.last(self._panel):
             return
         self._journal, self._live = StoreJournal(self._store, self._panel, METHOD), None
+        self._moment = self._moment if was_followed else None
         self._journal.take()
         if len(self._journal.records) <= MOST_ANSWERS:
             with suppress(CoherentlyError):

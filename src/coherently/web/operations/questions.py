@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coherently.errors import CoherentlyError
 from coherently.explain import judge_sheet as desk
+from coherently.explain.fit.recent_values import Lately
 from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.refusals import RefusedError, not_found, too_many
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.panel_shapes import LawDraft, QuestionDraft, ReadDraft
     from coherently.web.store.store_records import LawRecord, QuestionRecord
+
+KEPT = 64
+"""Number of settings that are kept."""
 
 
 def list_questions(bench: Workbench, caller: AccountCaller, panel: str) -> QuestionList:
@@ -132,8 +136,26 @@ def setting_of(bench: Workbench, panel: str) -> SheetSetting:
 
 
 def as_setting(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> SheetSetting:
-    """Questions and laws, as the desk takes them."""
-    questions = tuple(questions)
+    """Questions and laws, as the desk takes them; of the same two lists the same value."""
+    questions, laws = tuple(questions), tuple(laws)
+    key = id(questions), id(laws)  # what is kept holds both lists, so that the numbers stay theirs
+    known = _SETTINGS.get(key)
+    if known is None:
+        known = _Settled(questions, laws, _as_setting(questions, laws))
+        _SETTINGS.put(key, known)
+    return known.setting
+
+
+class _Settled(NamedTuple):
+    questions: tuple[QuestionRecord, ...]
+    laws: tuple[LawRecord, ...]
+    setting: SheetSetting
+
+
+_SETTINGS: Lately[_Settled] = Lately(KEPT)
+
+
+def _as_setting(questions: tuple[QuestionRecord, ...], laws: tuple[LawRecord, ...]) -> SheetSetting:
     items = tuple(
         desk.Item(
             event.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coherently.explain import judge_sheet as desk
 from coherently.web.access.request_keys import only_once
@@ -51,35 +51,59 @@ FIT_SECONDS = 5.0
 
 
 def get_sheet(bench: Workbench, caller: JudgeCaller) -> SheetView:
-    """The whole sheet."""
+    """The whole sheet, as it is in one moment of the store; what it means is worked out after that."""
+    sheet, asked = bench.store.read(lambda: _read_sheet(bench, caller))
+    return sheet.model_copy(update={"feedback": asked.told(bench).as_dict()})
+
+
+def _read_sheet(bench: Workbench, caller: JudgeCaller) -> tuple[SheetView, _AskedFeedback]:
     store, panel, judge = bench.store, caller.panel, caller.judge.id
     known = store.panels.get(panel)
     present = store.rounds.current(panel)
     own = store.forecasts.latest(panel, judge)
+    opened, meant = opened_records(bench, panel, present), list_meant(bench, caller)
     handed_in = [record.time for record in store.judges.hand_ins(panel, present.number) if record.judge == judge]
-    return SheetView(
+    sheet = SheetView(
         panel=SheetName(id=panel, title=known.title, time_zone=time_zone(known)),
         judge=JudgeName(name=caller.judge.name),
         round=view_round(present),
         questions=[view_question(record) for record in store.questions.list(panel)],
         answers=[_view_answer(record) for record in own],
-        others=_others(bench, caller, present),
-        voices=sheet_voices(bench, caller, present),
+        others=_others(caller, present, opened),
+        voices=sheet_voices(bench, caller, present, opened),
         earlier=earlier_answers(bench, caller, present),
-        meant=list_meant(bench, caller),
+        meant=meant,
         drawn=own_drawings(bench, caller, {each.event: each.probability for each in own}),
-        feedback=_feedback(bench, caller, standing(own)).as_dict(),
+        feedback={},
         handed_in=handed_in[0] if handed_in else None,
         saved=max((record.time for record in own), default=None),
     )
+    keys = frozenset(each.key for each in meant)
+    return sheet, _AskedFeedback.of(judge, setting_of(bench, panel), standing(own), keys)
+
+
+class _AskedFeedback(NamedTuple):
+    """What feedback is asked for: answers to the questions of a setting."""
+
+    judge: str
+    setting: SheetSetting
+    answers: tuple[Answered, ...]
+    meant: frozenset[str]
+
+    @classmethod
+    def of(cls, judge: str, setting: SheetSetting, own: Sequence[Answered], meant: frozenset[str]) -> _AskedFeedback:
+        asked = {item.id for item in setting.items}
+        return cls(judge, setting, tuple(each for each in own if each.event in asked), meant)
+
+    def told(self, bench: Workbench) -> Feedback:
+        return ask_feedback(bench, self.judge, self.setting, self.answers, meant=self.meant)
 
 
 def save_answers(bench: Workbench, caller: JudgeCaller, batch: AnswerBatch, key: str | None = None) -> SavedView:
     """Keep answers, which are on the disk before anything is calculated, and say what all of them mean together."""
     given = [_given(draft, place) for place, draft in enumerate(batch.answers)]
     records = bench.store.forecasts.record(caller.judge.id, given, key)
-    own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
-    return SavedView(saved=records[-1].time, feedback=_feedback(bench, caller, own).as_dict())
+    return SavedView(saved=records[-1].time, feedback=_present_feedback(bench, caller).as_dict())
 
 
 def save_drawing(bench: Workbench, caller: JudgeCaller, draft: DrawnDraft, key: str | None = None) -> SavedView:
@@ -105,8 +129,7 @@ def save_drawing(bench: Workbench, caller: JudgeCaller, draft: DrawnDraft, key: 
         return SavedView(saved=records[-1].time, feedback={})
 
     saved = only_once(bench, caller, "drawings", key, draft=draft, action=action)
-    own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
-    return SavedView(saved=saved.saved, feedback=_feedback(bench, caller, own).as_dict())
+    return SavedView(saved=saved.saved, feedback=_present_feedback(bench, caller).as_dict())
 
 
 def try_answers(bench: Workbench, caller: JudgeCaller, batch: AnswerBatch) -> FeedbackView:
@@ -154,8 +177,7 @@ def mean_it(bench: Workbench, caller: JudgeCaller, draft: MeantDraft, key: str |
 def take_back(bench: Workbench, caller: JudgeCaller, key: str) -> FeedbackView:
     """Note that a contradiction was not meant after all."""
     bench.store.meant.take_back(caller.judge.id, key)
-    own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
-    return FeedbackView(feedback=_feedback(bench, caller, own).as_dict())
+    return FeedbackView(feedback=_present_feedback(bench, caller).as_dict())
 
 
 def list_meant(bench: Workbench, caller: JudgeCaller) -> list[MeantView]:
@@ -212,11 +234,22 @@ def standing(records: Sequence[ForecastRecord]) -> list[Answered]:
     ]
 
 
+def _present_feedback(bench: Workbench, caller: JudgeCaller) -> Feedback:
+    """Feedback on the answers that stand."""
+
+    def read() -> _AskedFeedback:
+        own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
+        return _asked_feedback(bench, caller, own)
+
+    return bench.store.read(read).told(bench)
+
+
+def _asked_feedback(bench: Workbench, caller: JudgeCaller, own: Sequence[Answered]) -> _AskedFeedback:
+    return _AskedFeedback.of(caller.judge.id, setting_of(bench, caller.panel), own, _meant(bench, caller))
+
+
 def _feedback(bench: Workbench, caller: JudgeCaller, own: Sequence[Answered]) -> Feedback:
-    setting = setting_of(bench, caller.panel)
-    asked = {item.id for item in setting.items}
-    answers = tuple(each for each in own if each.event in asked)
-    return ask_feedback(bench, caller.judge.id, setting, answers, meant=_meant(bench, caller))
+    return bench.store.read(lambda: _asked_feedback(bench, caller, own)).told(bench)
 
 
 def ask_feedback(
@@ -232,14 +265,14 @@ def _meant(bench: Workbench, caller: JudgeCaller) -> frozenset[str]:
     return frozenset(record.key for record in bench.store.meant.list(caller.panel, caller.judge.id))
 
 
-def _others(bench: Workbench, caller: JudgeCaller, present: RoundRecord) -> list[OthersView] | None:
+def _others(caller: JudgeCaller, present: RoundRecord, opened: Sequence[ForecastRecord]) -> list[OthersView] | None:
     """Numbers of the others, sorted, so that nobody can be told from anybody; None while they are hidden.
 
     In a revision judges see what stood when it began, not what the others make of it meanwhile.
     """
     if present.phase not in OPEN_PHASES or present.hide_numbers:
         return None
-    shown = shown_numbers(opened_records(bench, caller.panel, present), present)
+    shown = shown_numbers(opened, present)
     others = {
         event: [value for judge, value in given.items() if judge != caller.judge.id] for event, given in shown.items()
     }

@@ -73,6 +73,11 @@ class Database:
         value: T = self._writer.write(lambda connection: self._run(connection, action, "writing"))
         return value
 
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside of a write."""
+        return getattr(self._own, "writing", None) is not None
+
     def check_file(self) -> None:
         """Refuse a store whose file was deleted, or another put in its place: what is written would be lost."""
         if self._number_of_file() != self._file:

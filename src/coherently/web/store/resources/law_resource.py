@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, insert, or_, select, update
+from sqlalchemy import bindparam, func, insert, or_, select, update
 
 from coherently.web.store.database.schema import columns, law, read_record, read_records
 from coherently.web.store.identifiers import new_id, now, read_time
 from coherently.web.store.resources.change_resource import Resource, note_change
+from coherently.web.store.resources.kept_lists import KeptLists
 from coherently.web.store.resources.panel_resource import get_panel
 from coherently.web.store.store_errors import NotFoundError
 from coherently.web.store.store_records import LawRecord
@@ -16,7 +17,10 @@ from coherently.web.store.store_records import LawRecord
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from coherently.web.store.database.database import Database
+
 SELECTED = select(*columns(LawRecord))
+STANDING = SELECTED.where(law.c.panel == bindparam("its_panel"), law.c.dropped_at.is_(None)).order_by(law.c.position)
 
 
 def _get(connection: Connection, name: str) -> LawRecord:
@@ -32,8 +36,17 @@ def insert_law(connection: Connection, made: LawRecord) -> None:
     connection.execute(insert(law), {**made.as_dict(), "position": (last or 0) + 1})
 
 
+def _list_laws(connection: Connection, home: str) -> tuple[LawRecord, ...]:
+    """The laws that hold."""
+    return tuple(read_records(LawRecord, connection.execute(STANDING, {"its_panel": home})))
+
+
 class LawResource(Resource):
     """Laws in the order in which they were added; one that is dropped is kept."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._standing = KeptLists(database, _list_laws)
 
     def add(self, panel: str, statement: str, title: str = "", origin: str = "") -> LawRecord:
         """Add a law; `origin` says who accepted it, if words suggested it."""
@@ -53,13 +66,13 @@ class LawResource(Resource):
 
     def list(self, panel: str, *, dropped: bool = False, as_of: str | None = None) -> tuple[LawRecord, ...]:
         """The laws that hold, or held at a time; with those that were dropped if asked for."""
+        if as_of is None and not dropped:
+            return self._standing.get(panel)
         query = SELECTED.where(law.c.panel == panel).order_by(law.c.position)
         if as_of is not None:
             moment = read_time(as_of)
             held = or_(law.c.dropped_at.is_(None), law.c.dropped_at > moment)
             query = query.where(law.c.added_at <= moment, held)
-        elif not dropped:
-            query = query.where(law.c.dropped_at.is_(None))
         return self._read(lambda connection: tuple(read_records(LawRecord, connection.execute(query))))
 
     def count(self, panel: str) -> int:

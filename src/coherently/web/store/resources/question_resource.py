@@ -10,6 +10,7 @@ from sqlalchemy import delete, func, insert, select, update
 from coherently.web.store.database.schema import columns, forecast, question, question_event, read_records
 from coherently.web.store.identifiers import new_id, now
 from coherently.web.store.resources.change_resource import Resource, note_change
+from coherently.web.store.resources.kept_lists import KeptLists
 from coherently.web.store.resources.panel_resource import get_panel
 from coherently.web.store.store_errors import ConflictError, NotFoundError, StoreError
 from coherently.web.store.store_records import KINDS, EventRecord, QuestionRecord
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Select
 
+    from coherently.web.store.database.database import Database
     from coherently.web.store.store_records import Kind
 
 
@@ -85,6 +87,10 @@ def _insert_events(connection: Connection, events: Sequence[tuple[QuestionRecord
 class QuestionResource(Resource):
     """Questions; one that is withdrawn is kept, with its place and its forecasts."""
 
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._asked = KeptLists(database, list_questions)
+
     def add(
         self,
         panel: str,
@@ -129,6 +135,8 @@ class QuestionResource(Resource):
 
     def list(self, panel: str, *, withdrawn: bool = False) -> tuple[QuestionRecord, ...]:
         """Questions by number, without those that were withdrawn unless asked for."""
+        if not withdrawn:
+            return self._asked.get(panel)
         return self._read(lambda connection: list_questions(connection, panel, withdrawn=withdrawn))
 
     def count(self, panel: str) -> int:
