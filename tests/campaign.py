@@ -234,8 +234,16 @@ def monitors_keep_their_promise(part):
     return f"{monitor_checks.check_promise(17_000 + part, 10_000 // PARTS):.3f}"
 
 
+def joint_scores_agree(part):
+    return f"{consistency_checks.check_joint(20_000 + part, 10_000 // PARTS):.1e}"
+
+
 def consistency_intervals_cover(part):
     return f"{interval_checks.check_coverage(18_000 + part, 10_000 // PARTS):.1f}"
+
+
+def connected_intervals_cover(part):
+    return f"{interval_checks.check_connected_coverage(19_000 + part, 1_000 // PARTS):.1f}"
 
 
 CAMPAIGNS = {
@@ -295,9 +303,14 @@ CAMPAIGNS = {
     "errors from the truth)": gains_are_honest,
     "10,000 streams of each of 4 kinds, with and without a rise: false alarms and missed means (largest share in a "
     "twentieth)": monitors_keep_their_promise,
+    "10,000 judges with laws and conditionals: joint scores between two programs over all worlds (widest gap)": (
+        joint_scores_agree
+    ),
     "10,000 samples of 10, 30 and 100 clusters: coverage of intervals of consistency scores (percent below 95)": (
         consistency_intervals_cover
     ),
+    "1,000 panels of 20, 40 and 80 variables that all hang together: the same over variables (percent below 95, in a "
+    "twentieth)": connected_intervals_cover,
     "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
     "250 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,
     "200 processes killed while they write the log of a live panel": kills_lose_nothing,

@@ -3,12 +3,14 @@
 import asyncio
 import inspect
 import threading
+import time
 from dataclasses import dataclass
 
 import pytest
 
 import coherently as co
 from coherently.solve import Averages, Status
+from coherently.verifier.stop_signal import StoppedError, stop_if_asked
 
 ROWS = [("Ann", "p", 0.7), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4), ("Bob", "p | q", 0.2)]
 
@@ -133,3 +135,66 @@ def test_progress_is_told_in_the_event_loop():
 def test_errors_come_through():
     with pytest.raises(co.PanelError, match="aggregate needs a Panel"):
         asyncio.run(co.aio.aggregate([]))
+
+
+class Third:
+    """A signal that is set when it is asked for the third time, and counts how often that is."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def is_set(self):
+        self.asked += 1
+        return self.asked >= 3
+
+
+def dense(variables=14):
+    """One component of 2^14 worlds, which the verifier lists."""
+    rows = [("Ann", f"v{i} & v{(i * 5 + 1) % variables}", 0.3 + 0.02 * i) for i in range(variables)]
+    return co.Panel.from_records([*rows, *(("Bob", f"v{i}", 0.5) for i in range(variables))])
+
+
+@pytest.mark.parametrize("method", ["exact", "linear", "projections"])
+def test_a_verification_that_is_stopped_says_nothing_and_asks_no_more(method):
+    given, signal = dense(), Third()
+    result = co.aggregate(given, method)
+    assert co.verify(given, result, cancel=threading.Event())
+    stopped = threading.Event()
+    stopped.set()
+    with pytest.raises(co.ResultError, match="stopped before it was complete") as told:
+        co.verify(given, result, cancel=stopped)
+    assert told.value.code == "stopped"
+    if method != "linear":
+        with pytest.raises(co.ResultError, match="stopped before it was complete"):
+            co.verify(given, result, cancel=signal)
+        assert signal.asked == 3
+    assert co.verify(given, result)  # the signal of one call is forgotten in the next
+
+
+def test_a_cancelled_verification_stops_its_work(monkeypatch):
+    given = dense()
+    result = co.aggregate(given, "exact")
+    begun, ended = threading.Event(), threading.Event()
+
+    def waiting_blocks(*_):
+        begun.set()
+        try:
+            for _ in range(3_000):  # a test that fails must end
+                stop_if_asked()
+                time.sleep(0.01)
+        except StoppedError:
+            ended.set()
+            raise
+        yield 0, 1
+
+    monkeypatch.setattr("coherently.verifier.enumeration.blocks", waiting_blocks)
+
+    async def run():
+        task = asyncio.create_task(co.aio.verify(given, result))
+        await until(begun)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await until(ended)
+
+    asyncio.run(asyncio.wait_for(run(), 60))

@@ -13,6 +13,7 @@ void bind_annealing(nanobind::module_& module);
 void bind_answers(nanobind::module_& module);
 void bind_tables(nanobind::module_& module);
 void bind_structure(nanobind::module_& module);
+void bind_signs(nanobind::module_& module);
 }  // namespace coherently::bindings
 
 NB_MODULE(_core, module) {
@@ -30,4 +31,5 @@ NB_MODULE(_core, module) {
     coherently::bindings::bind_answers(module);
     coherently::bindings::bind_tables(module);
     coherently::bindings::bind_structure(module);
+    coherently::bindings::bind_signs(module);
 }

@@ -15,6 +15,38 @@ inline const char* word_of(Proof::Outcome outcome) {
     return outcome == Proof::Outcome::proved ? "proved" : "unfinished";
 }
 
+// The bytes of the tree, where forms belong in it, the signs that are fixed at each form (one row per form), and the
+// diagonals of the forms, one after the other; None if no whole tree was kept.
+inline nb::object kept_tree(const Proof& proof) {
+    const SignTree* tree = proof.tree();
+    if (!tree) return nb::none();
+    SignTree::Written written;
+    {
+        nb::gil_scoped_release release;
+        written = tree->written();
+    }
+    std::vector<std::int8_t> fixed;
+    std::vector<double> y;
+    for (const std::int32_t which : written.form) {
+        const SignTree::Form& form = tree->forms()[static_cast<std::size_t>(which)];
+        fixed.insert(fixed.end(), form.fixed.begin(), form.fixed.end());
+        y.insert(y.end(), form.y.begin(), form.y.end());
+    }
+    const std::size_t count = written.forms.size(), n = fixed.size() / count;
+    const nb::bytes bytes(reinterpret_cast<const char*>(written.bytes.data()), written.bytes.size());
+    return nb::make_tuple(bytes, give(std::move(written.forms)), give(std::move(fixed), {count, n}),
+                          give(std::move(y)));
+}
+
+// What broken rules cost: two variables, the second -1 if there is one, a table and a factor each.
+inline nb::list fines(const Proof& proof) {
+    nb::list found;
+    if (proof.priced())
+        for (const auto& one : proof.priced()->fines())
+            found.append(nb::make_tuple(one.first, one.second, one.table, one.amount));
+    return found;
+}
+
 // The owner's `oracle()` is a WorldOracle.
 template <typename Owner>
 void bind_proofs(nb::class_<Owner>& bound) {
@@ -22,11 +54,14 @@ void bind_proofs(nb::class_<Owner>& bound) {
         .def("raise_fines", [](Owner& owner) { owner.oracle().proof().raise(); })
         .def(
             "start_proof",
-            [](Owner& owner, double cutoff, double seconds, std::size_t open) {
+            [](Owner& owner, double cutoff, double seconds, std::size_t open, bool keep) {
                 nb::gil_scoped_release release;
-                owner.oracle().proof().start(cutoff, seconds, open);
+                owner.oracle().proof().start(cutoff, seconds, open, keep);
             },
-            nb::arg("cutoff"), nb::arg("seconds") = 0.0, nb::arg("open_nodes") = DiagonalBound::most_open)
+            nb::arg("cutoff"), nb::arg("seconds") = 0.0, nb::arg("open_nodes") = DiagonalBound::most_open,
+            nb::arg("keep") = false)
+        .def("kept_tree", [](Owner& owner) { return kept_tree(owner.oracle().proof()); })
+        .def("fines", [](Owner& owner) { return fines(owner.oracle().proof()); })
         .def(
             "prove",
             [](Owner& owner, double seconds, std::size_t nodes) {

@@ -1,10 +1,13 @@
-"""Clients of the server for agents: by the SDK, in this process or over real standard streams, and by bare lines."""
+"""Clients of the server for agents: by the SDK, in this process, over standard streams or HTTP, and by bare lines."""
 
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from mcp import Client, StdioServerParameters
@@ -26,6 +29,48 @@ def over_stdio(script, *options):
     async def run():
         parameters = StdioServerParameters(command=sys.executable, args=[*COMMAND, *options], env=environment())
         async with Client(parameters) as client:
+            return await script(client)
+
+    return asyncio.run(run())
+
+
+@contextmanager
+def http_server(*options):
+    """The address of a server process over HTTP, which answers when this begins."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, *COMMAND, "--http", "--port", str(port), *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    )
+    try:
+        _wait_until_open(process, port)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def _wait_until_open(process, port):
+    end = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < end:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError("the server does not listen")
+
+
+def over_http(script, address):
+    """What a script of a client gives, with the server at an address."""
+
+    async def run():
+        async with Client(address) as client:
             return await script(client)
 
     return asyncio.run(run())

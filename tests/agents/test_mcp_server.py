@@ -239,6 +239,14 @@ def test_a_call_that_is_cancelled_stops_its_work_and_the_server_goes_on(monkeypa
     assert not in_process(agent).is_error
 
 
+def test_a_verification_obeys_the_signal_of_its_call():
+    tools, stop = Toolbox(), threading.Event()
+    record = tools.call("repair", {"forecasts": PAIR})["record"]
+    stop.set()
+    with pytest.raises(co.ResultError, match="stopped before it was complete"):
+        tools.call("verify", {"forecasts": PAIR, "result": record}, stop)
+
+
 def test_laws_of_the_command_line_hold_in_every_call(tmp_path):
     laws = tmp_path / "laws.txt"
     laws.write_text("june -> december  # deadlines\n")

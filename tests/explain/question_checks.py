@@ -88,9 +88,14 @@ def check_widths(seed, count):
         laws, asked, others, given = drawn(rng, 4)
         panel = co.Panel.from_records([("x", *row) for row in zip(asked, given.tolist(), strict=True)], laws=list(laws))
         target, *candidates = others[:4]
-        found = co.ask_next(panel, 10, about=target, candidates=candidates)
         values, rows = answer(panel, asked), truth([*asked, target, *candidates], laws)
         known, aim, places = rows[: len(asked)], rows[len(asked)], rows[len(asked) + 1 :]
+        if values[0] > 0.01:  # the first event is known, so that conditionals on it are events on another scale
+            places = np.vstack([places, places * rows[0] / values[0]])
+            candidates += [f"({text}) given ({asked[0]})" for text in candidates]
+            if rng.random() < 0.3:
+                aim, target = aim * rows[0] / values[0], f"({target}) given ({asked[0]})"
+        found = co.ask_next(panel, 10, about=target, candidates=candidates)
         assert found.open == pytest.approx(width(known, values, aim), abs=1e-5)
         gains = {one.event: one.gain for one in found.questions}
         order = [round(one.gain, 9) for one in found.questions]  # what differs by less is a tie

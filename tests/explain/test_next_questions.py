@@ -1,5 +1,6 @@
 """What to ask next, against brute force over all worlds."""
 
+import re
 import threading
 
 import numpy as np
@@ -74,15 +75,35 @@ def test_the_panel_suggests_variables_and_pairs_that_are_not_forecast():
 def test_bad_questions_are_refused_in_words():
     panel = co.Panel.from_records([("x", "a", 0.3), ("x", "b", 0.4)])
     for arguments, said in (
-        ({"about": "a given b"}, "'a given b' is a conditional; ask_next is about events"),
+        ({"about": "a given c"}, "'a given c': the panel leaves the probability of the condition open (0.00 to 1.00)"),
+        (
+            {"candidates": ["b given a & b"]},
+            "open (0.00 to 0.30), and with it what an answer says of other events: ask",
+        ),
         ({"candidates": ["a &"]}, "'a &': expected an event after '&'"),
         ({"k": 0}, "k is 0; ask for at least one event"),
         ({"time_limit": -1}, "time_limit is -1"),
     ):
-        with pytest.raises(co.CoherentlyError, match=said.replace("(", r"\(")):
+        with pytest.raises(co.CoherentlyError, match=re.escape(said)):
             co.ask_next(panel, **arguments)
     with pytest.raises(co.PanelError, match="ask_next takes a Panel, not a list"):
         co.ask_next([])
+
+
+def test_an_impossible_condition_is_refused():
+    panel = co.Panel.from_records([("x", "a", 0.0), ("x", "b", 0.4)])
+    with pytest.raises(co.EventError, match="the answer of the panel makes the condition impossible") as told:
+        co.ask_next(panel, candidates=["b given a"])
+    assert told.value.code == "conditional-question"
+
+
+def test_a_conditional_says_as_much_as_its_event_and_its_own_forecasts_are_set_aside():
+    panel = co.Panel.from_records([("x", "a", 0.3), ("x", "b", 0.4), ("x", "a given b", 0.5)])
+    found = co.ask_next(panel, about="~a given b", candidates=["a & b", "a | b"])
+    assert found.open == pytest.approx(0.75, abs=1e-5)
+    assert [one.gain for one in found.questions] == pytest.approx([0.75, 0.75], abs=1e-5)
+    apart = co.ask_next(panel.without("a given b"), candidates=["a given b", "a & b", "~a given b"])
+    assert {one.event: round(one.gain, 4) for one in apart.questions} == {"a given b": 1.05, "a & b": 1.05}
 
 
 def test_a_stop_leaves_out_what_was_not_proved_and_says_so():

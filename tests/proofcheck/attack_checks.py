@@ -4,12 +4,14 @@
 with messages, semidefinite forms) for planes at random ratios, and holds their bound against all worlds.
 """
 
+import io
 import itertools
 import json
 import random
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
+from struct import pack
 
 import numpy as np
 
@@ -19,8 +21,10 @@ from coherently.proofcheck.claimed_mixture import read_claim
 from coherently.proofcheck.forecast_files import ReadingOptions
 from coherently.proofcheck.leaves import CostSum, WorkLeft
 from coherently.proofcheck.posed_panel import read_panel
-from coherently.proofcheck.proof_records import RATIO, PlaneSum, ProofTree
+from coherently.proofcheck.proof_records import RATIO, PlaneSum, ProofLines, ProofTree
 from coherently.proofcheck.proof_verdict import FAULT
+from coherently.proofcheck.sign_trees import least_of_signs
+from coherently.verifier.compiled_signs import CompiledSigns
 from tests.proofcheck.proof_cases import proof_lines, proved_files
 
 NAMES = "abcde"
@@ -43,7 +47,7 @@ class Claim:
 
     def verdict(self, lines):
         """What the checker says of other lines."""
-        data = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        data = b"".join(json.dumps(without_tree(line)).encode() + b"\n" + tree_of(line) for line in lines)
         return check(self.panel, self.result, data, ENOUGH)
 
     def terms(self):
@@ -57,6 +61,16 @@ class Claim:
         if found.lower is not None:
             assert float(found.lower) <= self.objective + SETTLED * max(1.0, self.objective), (self.kind, lines)
         return found.word
+
+
+def without_tree(line):
+    """A line as it is written; its tree of signs, a list of bytes, follows it."""
+    return {key: value for key, value in line.items() if key != "tree"}
+
+
+def tree_of(line):
+    tree = line.get("tree")
+    return bytes(one & 255 for one in tree if type(one) is int) if isinstance(tree, list) else b""
 
 
 def literal(rng):
@@ -140,23 +154,27 @@ def least(total):
     return min(found)
 
 
-def random_tree(rng, told, record, depth=0):
+def random_tree(rng, told, record, depth=0, states=None):
     """The nodes of a true tree, in preorder: whatever its hints are, it bounds the planes from below."""
+    known = states or {}
     scopes = [one.scope for one in scopes_of(told, record)]
     variables, space = sorted({v for scope in scopes for v in scope}), told.panel.space
     if depth < 3 and rng.random() < 0.5 - 0.1 * depth:
         x = rng.choice(variables)
-        states = list(range(space.variables[x].size))
-        children = [rng.sample(states, rng.randint(0, len(states))) for _ in range(rng.randint(1, len(states) - 1))]
-        children.append([s for s in states if not any(s in one for one in children)] or [rng.choice(states)])
-        below = [random_tree(rng, told, record, depth + 1) for _ in children]
+        every = list(range(space.variables[x].size))
+        children = [rng.sample(every, rng.randint(0, len(every))) for _ in range(rng.randint(1, len(every) - 1))]
+        children.append([s for s in every if not any(s in one for one in children)] or [rng.choice(every)])
+        left = known.get(x, every)
+        below = [
+            random_tree(rng, told, record, depth + 1, known | {x: [s for s in left if s in one]}) for one in children
+        ]
         return [{"v": x, "c": children}, *itertools.chain.from_iterable(below)]
     kind = rng.random()
     if kind < 0.35:
         return [{"e": rng.sample(variables, rng.randint(0, len(variables)))}]
     if kind < 0.6 or any(space.variables[v].size > 2 for v in variables) or max(map(len, scopes)) > 2:
         return [cluster_leaf(rng, space, scopes, variables, record["bits"])]
-    return [sign_leaf(rng, whole_sum(told, record), variables, record["laws"])]
+    return [sign_leaf(rng, whole_sum(told, record), variables, record["laws"], known)]
 
 
 def cluster_leaf(rng, space, scopes, variables, bits):
@@ -173,10 +191,10 @@ def cluster_leaf(rng, space, scopes, variables, bits):
     return {"k": clusters, "m": messages}
 
 
-def sign_leaf(rng, total, variables, laws):
+def sign_leaf(rng, total, variables, laws, states):
     """A semidefinite form that is as tight as an eigenvalue allows, with prices of laws, and a point."""
-    n, place = len(variables), {v: i for i, v in enumerate(variables)}
-    a = [[0] * n for _ in variables]
+    place = {v: i for i, v in enumerate(variables)}
+    a = [[0] * len(variables) for _ in variables]
     prices = [rng.randint(-(2**30), 2**30) for _ in laws]
     parts = [(function, c, 0) for function, c in total.parts.items()]
     parts += [(law, 0, price) for law, price in zip(total.laws, prices, strict=True)]
@@ -186,17 +204,20 @@ def sign_leaf(rng, total, variables, laws):
             f = [held if function.mask >> bit & 1 else failed for bit in range(4)]
             a[i][j] += f[0] + f[3] - f[1] - f[2]
             a[j][i] += f[0] + f[3] - f[1] - f[2]
-    matrix = np.array(a, float)
-    spare = 1e-3 * np.abs(matrix).max() + 100  # for the rounding of the factor
-    lowest = int(np.linalg.eigvalsh(matrix)[0] - spare) - 1
+    free = [place[v] for v in variables if len(states.get(v, (0, 1))) == 2]
+    n, matrix = len(free), np.array(a, float)[np.ix_(free, free)]
+    spare = 1e-3 * np.abs(matrix).max(initial=0.0) + 100  # for the rounding of the factor
+    lowest = int(min(np.linalg.eigvalsh(matrix), default=0.0) - spare) - 1
     factor = np.linalg.cholesky(matrix - (lowest + 0.9 * spare) * np.eye(n))
-    k = rng.choice((4, 8, 16))
-    rows = [[int(x) for x in row] for row in np.rint(factor * 2.0**k)]
-    y = [lowest - rng.choice((0, 1, abs(lowest))) for _ in variables]
+    k = max(0, min(rng.choice((4, 8, 16)), 30 - int(np.log2(np.abs(factor).max(initial=1.0)))))
+    rows = [[int(x) for x in row[: i + 1]] for i, row in enumerate(np.rint(factor * 2.0**k))]
+    y = [lowest - rng.choice((0, 1, abs(lowest))) for _ in free]
     corner = rng.random() < 0.5
-    point = [4096 * rng.choice((-1, 1)) if corner else rng.randint(-5000, 5000) for _ in variables]
+    point = [4096 * rng.choice((-1, 1)) if corner else rng.randint(-5000, 5000) for _ in free]
     priced = [[law, price] for law, price in zip(laws, prices, strict=True)]
-    return {"q": {"v": variables, "y": y, "c": rows, "k": k, "p": priced}, "s": point}
+    factor = [x for row in rows for x in row]
+    tree = pack(f"<B{n}qB{len(factor)}iB{n}hB", 4, *y, k, *factor, 3, *point, 2)
+    return {"s": variables, "p": priced, "bytes": len(tree), "tree": list(tree)}
 
 
 def check_trees(seed, count):
@@ -213,13 +234,16 @@ def check_trees(seed, count):
         record["ratios"] = [min(r, 1 << RATIO) for r in record["ratios"]]
         record["pins"] = [[i, rng.choice((price, rng.randint(-(2**40), 2**40)))] for i, price in record["pins"]]
         total, nodes = whole_sum(told, record), random_tree(rng, told, record)
-        tree = ProofTree(total, {law: i for i, law in enumerate(record["laws"])}, WorkLeft())
-        true, bound = least(total), tree.least(len(nodes), iter(nodes))
+        file = ProofLines(b"")
+        file.file = io.BytesIO(b"".join(map(tree_of, nodes)))
+        laws = {law: i for i, law in enumerate(record["laws"])}
+        tree = ProofTree(total, laws, WorkLeft(), file, rng.choice((least_of_signs, CompiledSigns())))
+        true, bound = least(total), tree.least(len(nodes), map(without_tree, nodes))
         assert bound <= true, (seed, number, told.kind, nodes)
         order = list(total.states())
         whole = [{"v": order[0], "c": [[s] for s in total.states()[order[0]]]}]
         whole += [{"e": rng.sample(order, len(order))}] * len(whole[0]["c"])
-        exact = ProofTree(total, {}, WorkLeft()).least(len(whole), iter(whole))
+        exact = ProofTree(total, {}, WorkLeft(), file, least_of_signs).least(len(whole), iter(whole))
         assert exact == true, (seed, number, told.kind)
         kinds.update(tree.kinds())
     return kinds

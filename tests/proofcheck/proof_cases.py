@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import itertools
 import json
 import random
 import tempfile
@@ -10,6 +11,9 @@ from pathlib import Path
 
 import coherently as co
 from coherently.proofcheck import check_files
+from coherently.proofcheck.language import read_event
+from coherently.proofcheck.leaves import CostSum
+from coherently.proofcheck.truth_functions import StateSpace
 from tests.whole.language_checks import random_case
 
 LOSSES = ("brier", "log", "spherical")
@@ -70,6 +74,32 @@ def wide_rows(seed, side=14):
             p = {"&": p, "|": 1 - p, "given": 2 * p}[kind]
             rows.append(("B", f"v{i * side + j} {kind} v{down * side + right}", round(p, 6)))
     return rows
+
+
+def random_sum(rng, texts):
+    """A sum of all functions but the last, which is the law."""
+    programs = [read_event(text)[0] for text in texts]
+    space = StateSpace([], programs)
+    functions = [space.function(program) for program in programs]
+    *parts, law = functions
+    return CostSum(space, {one: rng.randint(-50, 50) for one in parts}, [law])
+
+
+def least(total):
+    """The least value over all worlds that obey the laws, by enumeration."""
+    names, found = list(total.states()), []
+    for world in itertools.product(*total.states().values()):
+        at = dict(zip(names, world, strict=True))
+
+        def holds(one, at=at):
+            place = 0
+            for v in one.scope:
+                place = 2 * place + at[v]
+            return one.mask >> place & 1
+
+        if all(holds(law) for law in total.laws):
+            found.append(sum(c for one, c in total.parts.items() if holds(one)))
+    return min(found)
 
 
 def check_proofs(seed, count):

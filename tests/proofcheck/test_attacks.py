@@ -10,24 +10,18 @@ from fractions import Fraction
 import pytest
 
 from coherently.proofcheck import ProofLimits, check, loss_planes, numbers
-from coherently.proofcheck.check_errors import ProofRefusedError
 from coherently.proofcheck.forecast_files import ReadingOptions
-from coherently.proofcheck.language import read_event
 from coherently.proofcheck.leaves import (
-    CostSum,
     WorkLeft,
     bound_by_elimination,
     bound_by_messages,
-    bound_by_point,
     cluster_tables,
-    semidefinite_form,
 )
 from coherently.proofcheck.loss_planes import LinearisedCost, LossRule, MergedCost
 from coherently.proofcheck.numbers import ln, root, softplus_above, softplus_below
 from coherently.proofcheck.posed_panel import read_panel
-from coherently.proofcheck.truth_functions import StateSpace
 from tests.proofcheck.attack_checks import KINDS, check_changes, check_trees, claim
-from tests.proofcheck.proof_cases import LOSSES, proof_lines, proved_files, wide_rows
+from tests.proofcheck.proof_cases import LOSSES, least, proof_lines, proved_files, random_sum, wide_rows
 
 LAWS = ["P(a) <= 0.3", "c -> b", "variable w: x, y, z"]
 ROWS = [("A", "a & b", 0.6), ("A", "b", 0.2), ("B", "c given a", 0.9), ("B", "w = x", 0.7), ("B", "w in {x, y}", 0.5)]
@@ -45,8 +39,8 @@ def wide(tmp_path_factory):
     return proved_files(tmp_path_factory.mktemp("wide"), wide_rows(5), ["v0 -> v1"])[1]
 
 
-def form(**told):
-    return {"q": {"v": [0], "y": [0], "c": [[]], "k": 0, "p": [], **told}, "s": [0]}
+def signs(**told):
+    return {"s": [0], "p": [], "bytes": 1, **told}
 
 
 def verdict(files, lines):
@@ -70,7 +64,9 @@ def verdict(files, lines):
         (lambda ls: ls[1].update(nodes=2), "no branch"),
         (lambda ls: ls[2].update(v=0, c=[[0]]) or ls[2].pop("e"), "cover"),
         (lambda ls: ls[2].update(v=0, c=[[0], [0]]) or ls[2].pop("e"), "cover"),
-        (lambda ls: ls.__setitem__(2, {"s": [0]}), "without a semidefinite form"),
+        (lambda ls: ls.__setitem__(2, {"s": [0]}), "whole number"),
+        (lambda ls: ls.__setitem__(2, {"s": [0], "p": [], "bytes": 1 << 27}), "ends within a tree"),
+        (lambda ls: ls.__setitem__(2, {"s": [0], "p": [], "bytes": 1 << 29}), "whole number"),
         (lambda ls: ls.__setitem__(2, {"m": []}), "without clusters"),
         (lambda ls: ls.__setitem__(2, {"k": [[0]], "m": [[0, 1, [0], [5, 5]]]}), "between two clusters"),
         (lambda ls: ls.__setitem__(2, {"x": 1}), "a leaf of one of three kinds"),
@@ -96,11 +92,10 @@ def verdict(files, lines):
         (lambda ls: ls.__setitem__(2, {"k": [[0], [0]], "m": [[0, 1, [0], [2**10_000, 5]]]}), "4,096 bits"),
         (lambda ls: ls.__setitem__(2, {"k": 0, "m": []}), "a list of clusters"),
         (lambda ls: ls.__setitem__(2, {"k": [[]], "m": [7]}), "a message has"),
-        (lambda ls: ls.__setitem__(2, {"q": {"v": [0]}, "s": [0]}), "v, y, c, k and p"),
-        (lambda ls: ls.__setitem__(2, form(v=[0, 0], y=[0, 0], c=[[], []])), "repeats one"),
-        (lambda ls: ls.__setitem__(2, form(c=[])), "a row of c"),
-        (lambda ls: ls.__setitem__(2, form(p=[[9, 5]])), "prices of laws"),
-        (lambda ls: ls.__setitem__(2, form()), "functions of one or two"),
+        (lambda ls: ls.__setitem__(2, signs(s=[0, 0])), "repeats one"),
+        (lambda ls: ls.__setitem__(2, signs(k=[])), "one of three kinds"),
+        (lambda ls: ls.__setitem__(2, signs(p=[[9, 5]])), "prices of laws"),
+        (lambda ls: ls.__setitem__(2, signs()), "functions of one or two"),
     ],
 )
 def test_forged_proofs_are_refused_with_the_line(proved, attack, words):
@@ -251,9 +246,9 @@ def test_hostile_files_are_refused_with_the_line(proved, data, words):
         ({"k": [list(range(4))] * 270_000, "m": []}, "states together"),
         ({"k": [[0], [0]], "m": [[0, 1, [0], [0, 0]]] * 60_000}, "more work than is allowed"),
         ({"v": 0, "c": [[0, 1]] * 200_000}, "more branches than"),
-        ({"q": {"v": [0], "y": [0], "c": [[0] * 200_000], "k": 0, "p": []}, "s": [0]}, "functions of one or two"),
+        ({"s": [0], "p": [], "bytes": 1 << 28}, "ends within a tree"),
     ],
-    ids=["clusters", "messages", "branches", "factor"],
+    ids=["clusters", "messages", "branches", "signs"],
 )
 def test_files_that_ask_for_much_work_are_refused(proved, node, words):
     _, files, lines = proved
@@ -374,31 +369,6 @@ def test_a_row_or_a_law_that_is_dropped_or_changed_makes_another_panel(proved, n
         path.write_text(text)
 
 
-def random_sum(rng, texts):
-    programs = [read_event(text)[0] for text in texts]
-    space = StateSpace([], programs)
-    functions = [space.function(program) for program in programs]
-    *parts, law = functions
-    return CostSum(space, {one: rng.randint(-50, 50) for one in parts}, [law])
-
-
-def least(total):
-    """The least value over all worlds that obey the laws, by enumeration."""
-    names, found = list(total.states()), []
-    for world in itertools.product(*total.states().values()):
-        at = dict(zip(names, world, strict=True))
-
-        def holds(one, at=at):
-            place = 0
-            for v in one.scope:
-                place = 2 * place + at[v]
-            return one.mask >> place & 1
-
-        if all(holds(law) for law in total.laws):
-            found.append(sum(c for one, c in total.parts.items() if holds(one)))
-    return min(found)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_leaves_against_enumeration(seed):
     rng = random.Random(seed)
@@ -416,25 +386,6 @@ def test_leaves_against_enumeration(seed):
     for i, j in itertools.combinations(range(len(scopes)), 2):
         messages += [(i, j, [v], [rng.randint(-30, 30), rng.randint(-30, 30)]) for v in set(scopes[i]) & set(scopes[j])]
     assert bound_by_messages(total, clusters, messages, states, WorkLeft()) <= true
-    n = len(states)
-    flat = semidefinite_form(
-        total, {"v": list(states), "y": [-10_000] * n, "c": [[]] * n, "k": 0, "p": [(0, 7)]}, WorkLeft()
-    )
-    point = [rng.randint(-4096, 4096) for _ in range(n)]
-    assert bound_by_point(flat, point, states, WorkLeft()) <= true
-    with pytest.raises(ProofRefusedError):
-        semidefinite_form(total, {"v": list(states), "y": [10_000] * n, "c": [[]] * n, "k": 0, "p": []}, WorkLeft())
-
-
-def test_a_semidefinite_leaf_is_tight_at_a_sign_point():
-    total = random_sum(random.Random(1), ["a & b", "b ^ c", "a", "true"])
-    states = total.states()
-    form = semidefinite_form(total, {"v": list(states), "y": [-200] * 3, "c": [[]] * 3, "k": 0, "p": []}, WorkLeft())
-    worlds = itertools.product((0, 1), repeat=3)
-    fixed = [{v: (s,) for v, s in zip(states, world, strict=True)} for world in worlds]
-    points = [[4096 * (2 * own[0] - 1) for own in one.values()] for one in fixed]
-    found = [bound_by_point(form, point, one, WorkLeft()) for point, one in zip(points, fixed, strict=True)]
-    assert min(found) == least(total)
 
 
 def exactly(x):

@@ -5,16 +5,30 @@ import pytest
 from scipy import stats
 
 import coherently as co
-from coherently.scoring.intervals import ClusterRatios, clusters_of
+from coherently.problem import Log
+from coherently.scoring.intervals import ClusterRatios, clusters_of, unit_sets
 from coherently.scoring.leaderboards import supported_ranks
-from tests.scoring.interval_checks import covered_shares
+from coherently.scoring.tuple_distances import joint_distance
+from tests.scoring.interval_checks import connected, covered_connected_shares, covered_shares
+
+
+def freedom_of(x, effective):
+    """The degrees of freedom by the number of clusters, and by the kurtosis of what they do, if that says less."""
+    kurtosis = stats.kurtosis(x, fisher=False)
+    return min(effective - 1, 2 * (len(x) - 1) / (kurtosis - 1))
+
+
+def students_half(x, confidence):
+    return stats.t.ppf(0.5 + confidence / 2, freedom_of(x, len(x))) * x.std(ddof=1) / np.sqrt(len(x))
 
 
 def test_equal_clusters_have_students_interval():
     rng = np.random.default_rng(0)
-    x = rng.exponential(size=(2, 30))
+    x = np.stack([rng.exponential(size=30), rng.uniform(size=30)])
     sums = ClusterRatios(3 * x, np.full((2, 30), 3.0))
-    expected = [stats.t.ppf(0.975, 29) * each.std(ddof=1) / np.sqrt(30) for each in (x[0], x[1], x[0] - x[1])]
+    assert freedom_of(x[0], 30) < 29
+    assert freedom_of(x[1], 30) == 29
+    expected = [students_half(each, 0.95) for each in (x[0], x[1], x[0] - x[1])]
     contrasts = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
     np.testing.assert_allclose(sums.half_widths(contrasts, 0.95), expected, rtol=1e-12)
 
@@ -32,9 +46,91 @@ def test_unequal_clusters_by_leaving_each_out():
     moves = np.array([score(every[every != c]) - score(every) for c in every])
     variance = (len(every) - 1) / len(every) * np.sum((moves - moves.mean()) ** 2)
     share = np.abs(contrast[0]) @ (counts / counts.sum(axis=1, keepdims=True))
-    freedom = share.sum() ** 2 / np.sum(share**2) - 1
+    freedom = freedom_of(moves, share.sum() ** 2 / np.sum(share**2))
     expected = stats.t.ppf(0.95, freedom) * np.sqrt(variance)
     np.testing.assert_allclose(sums.half_widths(contrast, 0.9), [expected], rtol=1e-10)
+
+
+def test_clusters_of_several_units_by_leaving_each_unit_out():
+    rng = np.random.default_rng(2)
+    sets = [(0,), (1,), (2,), (3,), (4,), (5,), (6,), (7,), (0, 1), (1, 2), (2, 3, 4), (0, 7), (5, 6)]
+    members = np.array([[unit in one for unit in range(8)] for one in sets], float)
+    counts = rng.integers(1, 5, (2, len(sets))).astype(float)
+    values = counts * rng.uniform(size=counts.shape)
+    sums = ClusterRatios(values, counts, members)
+
+    def score(kept):
+        return values[0, kept].sum() / counts[0, kept].sum()
+
+    without = [np.array([u not in one for one in sets]) for u in range(8)]
+    moves = np.array([score(kept) - score(slice(None)) for kept in without])
+    share = np.array([counts[0, ~kept].sum() for kept in without])
+    freedom = freedom_of(moves, share.sum() ** 2 / np.sum(share**2))
+    half = stats.t.ppf(0.975, freedom) * np.sqrt(7 / 8 * np.sum((moves - moves.mean()) ** 2))
+    np.testing.assert_allclose(sums.half_widths(np.eye(2), 0.95)[0], half, rtol=1e-10)
+    low, high = sums.ends(0.95)
+    np.testing.assert_allclose(
+        np.log([high[0], low[0]]), np.log(score(slice(None))) + np.array([1, -1]) * half / score(slice(None))
+    )
+
+
+def test_a_score_of_0_has_an_interval_without_width():
+    low, high = ClusterRatios(np.zeros((1, 9)), np.ones((1, 9))).ends(0.95)
+    assert (low.tolist(), high.tolist()) == ([0.0], [0.0])
+
+
+def test_variables_are_units_where_one_cluster_has_most_answers():
+    tied = [("Ann", text, 0.4) for i in range(9) for text in (f"v{i}", f"v{i} & v{i + 1}")]
+    apart = [("Ann", text, 0.4) for i in range(4) for text in (f"w{i}", f"w{i} & x{i}")]
+    sets = unit_sets(co.Panel.from_records([*tied, *apart], laws=["v3 -> v5"]))
+    texts = [text for _, text, _ in (*tied, *apart)]
+    units = {text: sets.units[number] for text, number in zip(texts, sets.events.tolist(), strict=True)}
+    assert [len(units[text]) for text in ("v0", "v0 & v1", "w0", "w0 & x0")] == [1, 2, 1, 1]
+    assert units["v3"] == units["v5"]
+    assert units["w0"] == units["w0 & x0"]
+    assert not set(units["w0"]) & set(units["w1"])
+    assert set(units["v0 & v1"]) == set(units["v0"] + units["v1"])
+    more, of_check = sets.with_checks([(0, 3), (0, 2, 1)])
+    assert set(more.units[of_check[0]]) == set(units["v0"] + units["v1 & v2"])
+    assert more.units[of_check[1]] == units["v0 & v1"]
+    even = unit_sets(co.Panel.from_records([*tied[:8], *apart]))
+    assert all(len(one) == 1 for one in even.units)
+    assert len(even.units) == 5
+
+
+def test_one_connected_panel_has_intervals_and_says_that_they_are_rough():
+    panel = connected(np.random.default_rng(5), 20, 30)
+    found = co.consistency(panel)
+    assert len(set(clusters_of(panel)[:20])) == 1
+    assert "intervals take answers without a common variable or law as independent" in found.notes[0]
+    table = found.judge_columns()
+    for score in ("joint_per_answer", "arbitrage", "frequentist"):
+        assert (table[f"{score}_low"] < table[score]).all()
+        assert (table[f"{score}_high"] > table[score]).all()
+    assert co.Consistency.from_json(found.to_json()).judge_columns()["joint_per_answer_low"].tolist() == pytest.approx(
+        table["joint_per_answer_low"].tolist()
+    )
+    np.testing.assert_allclose(found.clusters.table(found.clusters.joint, 2).sum(axis=1), found.joint, rtol=1e-9)
+
+
+def test_what_an_answer_loses_is_how_the_distance_falls_with_its_weight():
+    panel = connected(np.random.default_rng(6), 6, 7).judge("Ann")
+    loss, rows = (
+        Log(1e-4),
+        [(panel.written.text[i], p) for i, p in zip(panel.event_index, panel.probability, strict=True)],
+    )
+
+    def distance(weight):
+        weighted = co.Panel.from_records([("Ann", text, p, w) for (text, p), w in zip(rows, weight, strict=True)])
+        return joint_distance(weighted, loss, 1e-12, 60.0)
+
+    once, step = np.ones(len(rows)), 1e-4
+    found = distance(once).rows
+    for i in (0, 7, 12, 19):
+        more, less = once.copy(), once.copy()
+        more[i], less[i] = 1 + step, 1 - step
+        slope = (distance(more).value - distance(less).value) / (2 * step)
+        assert found[i] == pytest.approx(slope, rel=1e-3, abs=1e-7)
 
 
 @pytest.mark.parametrize("counts", [np.ones((1, 4)), np.array([[50.0, 1, 1, 1, 1, 1]]), np.zeros((1, 9))])
@@ -76,10 +172,10 @@ def test_intervals_of_a_panel_are_those_of_its_clusters_solved_apart():
             counts[j, c] = len(rows)
             values[j, c] = co.consistency(co.Panel.from_records(alone)).joint[0]
     sums = ClusterRatios(values, counts)
-    table, half = found.judge_columns(0.9), sums.half_widths(np.eye(3), 0.9)
+    table, half = found.judge_columns(0.9), sums.half_widths(np.eye(3), 0.9) / sums.ratios()
     np.testing.assert_allclose(table["joint_per_answer"], sums.ratios(), atol=1e-9)
-    np.testing.assert_allclose(table["joint_per_answer_high"], sums.ratios() + half, atol=1e-8)
-    np.testing.assert_allclose(table["joint_per_answer_low"], np.maximum(sums.ratios() - half, 0), atol=1e-8)
+    np.testing.assert_allclose(table["joint_per_answer_high"], sums.ratios() * np.exp(half), atol=1e-8)
+    np.testing.assert_allclose(table["joint_per_answer_low"], sums.ratios() * np.exp(-half), atol=1e-8)
     apart = found.difference("Ann", "Eve", confidence=0.9)
     paired = sums.half_widths(np.array([[1.0, 0.0, -1.0]]), 0.9)[0]
     np.testing.assert_allclose((apart.high - apart.low) / 2, paired, atol=1e-8)
@@ -97,8 +193,8 @@ def test_tuples_and_checks_have_intervals_over_the_same_clusters():
     row = {
         name: column[[*found.check_columns()["check"]].index("Neg")] for name, column in found.check_columns().items()
     }
-    half = stats.t.ppf(0.975, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x))
-    np.testing.assert_allclose([row["arbitrage"], row["arbitrage_high"]], [x.mean(), x.mean() + half], rtol=1e-9)
+    high = x.mean() * np.exp(students_half(x, 0.95) / x.mean())
+    np.testing.assert_allclose([row["arbitrage"], row["arbitrage_high"]], [x.mean(), high], rtol=1e-9)
 
 
 def test_a_cluster_of_the_user_joins_questions():
@@ -135,8 +231,14 @@ def test_the_leaderboard_is_a_table_for_a_paper():
 
 
 def test_intervals_cover():
-    shares = covered_shares(seed=0, panels=400)
-    assert min(shares.values()) > 0.86, shares
+    shares = covered_shares(seed=0, panels=1_000)
+    assert min(shares.values()) > 0.93, shares
+    assert max(shares.values()) < 0.98, shares
+
+
+def test_intervals_over_variables_cover():
+    shares = covered_connected_shares(seed=1, panels=60, sizes=((20, 30),))
+    assert min(shares.values()) > 0.83, shares
 
 
 def test_ranks_hold_for_all_pairs_together():
@@ -151,12 +253,10 @@ def test_ranks_hold_for_all_pairs_together():
         shown = np.zeros((4, 4), bool)
         for i, j in pairs:
             gap = values[i] - values[j]
-            half = stats.t.ppf(0.5 + level / 2, 39) * gap.std(ddof=1) / np.sqrt(40)
+            half = students_half(gap, level)
             shown[i, j], shown[j, i] = gap.mean() < -half, gap.mean() > half
         assert best.tolist() == (1 + shown.sum(axis=0)).tolist()
         assert worst.tolist() == (4 - shown.sum(axis=1)).tolist()
         alone = [abs((values[i] - values[j]).mean()) for i, j in pairs]
-        single = [
-            stats.t.ppf(0.5 + confidence / 2, 39) * (values[i] - values[j]).std(ddof=1) / 40**0.5 for i, j in pairs
-        ]
+        single = [students_half(values[i] - values[j], confidence) for i, j in pairs]
         assert sum(np.array(alone) > single) > shown.sum()

@@ -9,7 +9,7 @@ import pytest
 import coherently as co
 from coherently.conversion.tuples import CHECKS
 from coherently.scoring.check_bound import proved_by_checks
-from tests.scoring.consistency_checks import ROLES, random_tuple, sure_gain
+from tests.scoring.consistency_checks import ROLES, check_joint, random_tuple, sure_gain
 
 LETTERS = {"P": "rain", "Q": "hail", "R": "snow"}
 
@@ -134,6 +134,10 @@ def test_metrics_agree_with_another_program_to_nine_digits(check):
     kept = [tuple(item.answers.values()) for item in found.tuples]
     np.testing.assert_allclose(found.arbitrage, [sure_gain(check, p) for p in kept], atol=1e-9, rtol=0)
     np.testing.assert_allclose(found.frequentist, [by_hand(check, p) for p in kept], atol=1e-9, rtol=0)
+
+
+def test_joint_scores_lie_between_two_programs_over_all_worlds():
+    assert check_joint(seed=11, count=150) < 1e-6
 
 
 def test_what_checks_prove_is_at_most_the_joint_score_and_all_of_it_where_they_share_nothing():

@@ -208,7 +208,7 @@ def verify(arguments: Mapping[str, Any], grounds: CallGrounds) -> ToolAnswer:
             code="unknown-record",
             remedy="call repair with the same forecasts, and pass its record",
         )
-    found = examine(grounds.panel(arguments), result)
+    found = examine(grounds.panel(arguments), result, cancel=grounds.stop)
     said = "Every promise that could be checked is kept." if found else "The result breaks promises."
     values = {
         "verified": bool(found),

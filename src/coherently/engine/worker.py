@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class Signal(Protocol):
+    """What tells work to stop: a `threading.Event`, or anything with `is_set`."""
+
+    def is_set(self) -> bool:
+        """Whether the work should stop."""
+
+
 class Number(Protocol):
     """How often an engine has withdrawn its work; a pool of processes shares it with its workers."""
 

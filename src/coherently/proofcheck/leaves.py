@@ -1,4 +1,4 @@
-"""Integers below a sum of functions in every possible world: three rules, each valid for every value of its hints.
+"""Integers below a sum of functions in every possible world: two rules, each valid for every value of its hints.
 
 A sum is a list of functions with integer coefficients, E = sum of c [f]; laws are functions that hold in every possible
 world. A branch of a proof may restrict variables to some of their states.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import mul
 from typing import Any, TypeAlias
 
 from .check_errors import ProofRefusedError
@@ -17,8 +16,6 @@ from .truth_functions import StateSpace, TruthFunction
 LARGE = 1 << 400
 """What a broken law costs. It is finite, so that bounds stay bounds: in possible worlds it is never paid."""
 LARGEST_TABLE, LARGEST_CLUSTER = 1 << 22, 1 << 16
-POINT = 12
-"""Binary digits after the point of the points of semidefinite leaves."""
 
 States: TypeAlias = Mapping[int, tuple[int, ...]]
 """The states that a branch leaves to each variable."""
@@ -257,76 +254,3 @@ def bound_by_messages(
             places = [place * sizes[v] + state for place in places for state in left]
         least += min((table[place] for place in places), default=LARGE)
     return least
-
-
-@dataclass(frozen=True)
-class SignForm:
-    """R7: 8 E = constant + h.s + s'Ps over signs s of Boolean variables, with P positive semidefinite."""
-
-    variables: Sequence[int]
-    constant: int
-    h: Sequence[int]
-    p: Sequence[Sequence[int]]
-
-
-def semidefinite_form(total: CostSum, told: Mapping[str, Any], work: WorkLeft) -> SignForm:
-    """Write E with functions of one or two Boolean variables as a form in signs, and check that P is semidefinite.
-
-    With s = +-1 the table f of two variables is 1/4 of a sum in 1, s, s' and s s'. A law that is broken costs any
-    price, as it is never broken. As s_i^2 = 1, 8 E = K + sum of Y + h.s + s'(A - diag Y)s for any Y. If
-    4^k (A - diag Y) - C C' is diagonally dominant with a diagonal that is not negative, it is semidefinite
-    (Gershgorin), and so is A - diag Y.
-    """
-    order = told["v"]
-    place = {v: i for i, v in enumerate(order)}
-    n = len(order)
-    parts = [(function, c, 0) for function, c in total.parts.items()]
-    parts += [(total.laws[law], 0, price) for law, price in told["p"]]
-    constant, h, a = 0, [0] * n, [[0] * n for _ in range(n)]
-    for function, c, price in parts:
-        if function.constant is not None:
-            constant += 8 * (c if function.constant else price)
-            continue
-        if function.mask is None or len(function.scope) > 2 or any(v not in place for v in function.scope):
-            raise ProofRefusedError("a semidefinite form needs functions of one or two of its variables")
-        if any(total.space.variables[v].size != 2 for v in function.scope):
-            raise ProofRefusedError("a semidefinite form needs Boolean variables")
-        f = [c if function.mask >> i & 1 else price for i in range(1 << len(function.scope))]
-        at = [place[v] for v in function.scope]
-        if len(at) == 1:
-            constant += 4 * (f[0] + f[1])
-            h[at[0]] += 4 * (f[1] - f[0])
-            continue
-        i, j = at
-        constant += 2 * sum(f)
-        h[i] += 2 * (f[2] + f[3] - f[0] - f[1])
-        h[j] += 2 * (f[1] + f[3] - f[0] - f[2])
-        a[i][j] += f[0] + f[3] - f[1] - f[2]
-        a[j][i] += f[0] + f[3] - f[1] - f[2]
-    for i, y in enumerate(told["y"]):
-        a[i][i] -= y
-    _check_semidefinite(a, told["c"], told["k"], work)
-    return SignForm(order, constant + sum(told["y"]), h, a)
-
-
-def _check_semidefinite(p: list[list[int]], c: Sequence[Sequence[int]], k: int, work: WorkLeft) -> None:
-    work.spend(len(p) * len(p) * max((len(row) for row in c), default=1))
-    for i, row in enumerate(p):
-        rest = [(x << (2 * k)) - sum(map(mul, c[i], c[j])) for j, x in enumerate(row)]
-        if rest[i] < sum(map(abs, rest)) - abs(rest[i]):
-            raise ProofRefusedError("the form of a semidefinite leaf is not shown to be semidefinite")
-
-
-def bound_by_point(form: SignForm, point: Sequence[int], states: States, work: WorkLeft) -> int:
-    """R7: s'Ps >= 2 z'Ps - z'Pz for any point z, and what is linear in s is least at a corner of the signs left.
-
-    The point is in units of 2^-12, so that everything is multiplied by 2^24.
-    """
-    work.spend(len(point) * len(point))
-    slopes = [sum(map(mul, row, point)) for row in form.p]
-    least = (form.constant << (2 * POINT)) - sum(map(mul, slopes, point))
-    for v, h, slope in zip(form.variables, form.h, slopes, strict=True):
-        linear = (h << (2 * POINT)) + (slope << (POINT + 1))
-        left = states.get(v, (0, 1))
-        least += -abs(linear) if len(left) == 2 else linear * (2 * left[0] - 1) if left else LARGE << (2 * POINT + 3)
-    return int(least >> (2 * POINT + 3))

@@ -14,9 +14,9 @@ price in units of 2^-b. A node is
     {"v":x,"c":[[states],..]}         split on x; one child per list of states
     {"e":[x,..]}                      leaf: eliminate in this order (R5)
     {"k":[[x,..],..],"m":[[a,b,[x,..],[..]],..]}    leaf: clusters, and messages from b to a (R6)
-    {"s":[..]}                        leaf: a point of the semidefinite form above, in units of 2^-12 (R7)
+    {"s":[x,..],"p":[[law,price],..],"bytes":n}     leaf: a tree of signs (R7), the n bytes that follow the line
 
-A node that splits may have "k", the clusters of leaves below that have only "m", and "q", the form of leaves below.
+A node that splits may have "k", the clusters of leaves below that have only "m".
 """
 
 from __future__ import annotations
@@ -35,24 +35,29 @@ from .leaves import (
     LARGE,
     ClusterTables,
     CostSum,
-    SignForm,
     States,
     WorkLeft,
     bound_by_elimination,
     bound_by_messages,
-    bound_by_point,
     cluster_tables,
-    semidefinite_form,
 )
 from .loss_planes import LinearisedCost
 from .numbers import rounded_down
 from .posed_panel import PosedPanel, PosedTerm
+from .sign_trees import TreeRule, least_of_signs, sign_form
 from .truth_functions import TruthFunction
 
 FORM = {"format": "coherently-proof", "version": 1}
 RATIO = 60
 """Binary digits after the point of ratios."""
-LONGEST_LINE, LONGEST_FILE, MOST_BITS, DEEPEST, LONGEST_INTEGER = 1 << 24, 1 << 31, 200, 2_000, 1_234
+LONGEST_LINE, LONGEST_TREE, LONGEST_FILE, MOST_BITS, DEEPEST, LONGEST_INTEGER = (
+    1 << 24,
+    1 << 28,
+    1 << 31,
+    200,
+    2_000,
+    1_234,
+)
 KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
 
 
@@ -71,10 +76,11 @@ class ProvedBound:
 
 
 class ProofLines:
-    """The lines of a proof, one at a time, with the number of the last one."""
+    """The lines of a proof, one at a time, with the number of the last one, and bytes between them."""
 
     def __init__(self, source: Path | bytes, longest_file: int = LONGEST_FILE) -> None:
         self.number, self.left, self.source = 0, longest_file, source
+        self.file: Any = io.BytesIO()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         source = self.source
@@ -82,12 +88,23 @@ class ProofLines:
             with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as packed:
                 begins = packed.read(2)
                 packed.seek(0)
-                file: Any = gzip.GzipFile(fileobj=packed) if begins == b"\x1f\x8b" else packed
-                while line := file.readline(LONGEST_LINE + 1):
+                self.file = gzip.GzipFile(fileobj=packed) if begins == b"\x1f\x8b" else packed
+                while line := self.file.readline(LONGEST_LINE + 1):
                     self.number += 1
                     yield self._read(line)
         except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
             raise ProofRefusedError(f"the proof file cannot be read: {error}", self.number) from None
+
+    def take(self, count: int) -> bytes:
+        """The next bytes, which are no line."""
+        self.left -= count
+        try:
+            found = b"" if self.left < 0 else self.file.read(count)
+        except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
+            raise ProofRefusedError(f"the proof file cannot be read: {error}", self.number) from None
+        if len(found) < count:
+            raise ProofRefusedError("the proof file is longer than allowed, or ends within a tree", self.number)
+        return bytes(found)
 
     def _read(self, line: bytes) -> dict[str, Any]:
         self.left -= len(line)
@@ -139,8 +156,10 @@ def integer(found: Any, least: int, most: int) -> int:
 class Checker:
     """Reads records, and adds up what they prove; each term may be used once."""
 
-    def __init__(self, panel: PosedPanel, terms: Sequence[PosedTerm], work: WorkLeft) -> None:
-        self.panel, self.terms, self.work = panel, terms, work
+    def __init__(
+        self, panel: PosedPanel, terms: Sequence[PosedTerm], work: WorkLeft, signs: TreeRule = least_of_signs
+    ) -> None:
+        self.panel, self.terms, self.work, self.signs = panel, terms, work, signs
         self.used: set[int] = set()
 
     def bound(self, lines: ProofLines) -> ProvedBound:
@@ -151,13 +170,13 @@ class Checker:
         """
         found = ProvedBound()
         try:
-            self._read(iter(lines), found)
+            self._read(iter(lines), lines, found)
         except ProofRefusedError as error:
             raise ProofRefusedError(str(error), error.line or lines.number) from None
         found.unused = [i for i, term in enumerate(self.terms) if term.settled is None and i not in self.used]
         return found
 
-    def _read(self, lines: Iterator[dict[str, Any]], found: ProvedBound) -> None:
+    def _read(self, lines: Iterator[dict[str, Any]], file: ProofLines, found: ProvedBound) -> None:
         if next(lines, {}) != FORM | {"sha256": self.panel.digest}:
             raise ProofRefusedError("the proof is not of this format and version, or about another panel or other laws")
         for record in lines:
@@ -166,10 +185,12 @@ class Checker:
                 if next(lines, None) is not None:
                     raise ProofRefusedError("there is more after the end")
                 return
-            self._record(record, lines, found)
+            self._record(record, lines, file, found)
         raise ProofRefusedError("the end is missing")
 
-    def _record(self, record: dict[str, Any], lines: Iterator[dict[str, Any]], found: ProvedBound) -> None:
+    def _record(
+        self, record: dict[str, Any], lines: Iterator[dict[str, Any]], file: ProofLines, found: ProvedBound
+    ) -> None:
         if record.keys() != {"terms", "ratios", "bits", "laws", "pins", "nodes"}:
             raise ProofRefusedError("a record has terms, ratios, bits, laws, pins and nodes")
         bits = integer(record["bits"], 0, MOST_BITS)
@@ -188,7 +209,7 @@ class Checker:
             total.add_pin(self.panel, integer(pin, 0, len(self.panel.pins) - 1), price)
         laws = numbered(record["laws"], len(self.panel.laws))
         whole = CostSum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
-        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work)
+        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file, self.signs)
         least = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
         found.value += max(Fraction(0), total.constant + Fraction(least, 1 << bits))
         found.prices += total.prices
@@ -233,19 +254,19 @@ class PlaneSum:
 
 @dataclass(frozen=True)
 class Branch:
-    """What a node inherits: the states left, clusters and a form."""
+    """What a node inherits: the states left, and clusters."""
 
     states: States
     depth: int
     clusters: ClusterTables | None = None
-    form: SignForm | None = None
 
 
 class ProofTree:
     """R3 and R4: the least value of E over worlds is the least over branches that cover all of them."""
 
-    def __init__(self, total: CostSum, laws: dict[int, int], work: WorkLeft) -> None:
+    def __init__(self, total: CostSum, laws: dict[int, int], work: WorkLeft, file: ProofLines, signs: TreeRule) -> None:
         self.total, self.laws, self.work, self.seen = total, laws, work, set[str]()
+        self.file, self.signs = file, signs
 
     def kinds(self) -> list[str]:
         """The kinds of its leaves."""
@@ -270,30 +291,27 @@ class ProofTree:
         return min(found)
 
     def _inherit(self, branch: Branch, node: dict[str, Any]) -> Branch:
-        clusters, form = branch.clusters, branch.form
-        if "k" in node:
-            if not isinstance(node["k"], list):
-                raise ProofRefusedError("a list of clusters is missing")
-            clusters = cluster_tables(self.total, [tuple(integers(one)) for one in node["k"]], self.work)
-        if "q" in node:
-            form = semidefinite_form(self.total, self._form(node["q"]), self.work)
-        return Branch(branch.states, branch.depth, clusters, form)
+        if "k" not in node:
+            return branch
+        if not isinstance(node["k"], list):
+            raise ProofRefusedError("a list of clusters is missing")
+        clusters = cluster_tables(self.total, [tuple(integers(one)) for one in node["k"]], self.work)
+        return Branch(branch.states, branch.depth, clusters)
 
-    def _form(self, told: Any) -> dict[str, Any]:
-        if not isinstance(told, dict) or told.keys() != {"v", "y", "c", "k", "p"} or not isinstance(told["c"], list):
-            raise ProofRefusedError("a semidefinite form has v, y, c, k and p")
-        order = numbered(told["v"], len(self.total.space.variables))
-        rows = [integers(row) for row in told["c"]]
-        prices = [integers(one, 2) for one in told["p"]] if isinstance(told["p"], list) else [[-1, 0]]
-        if len(rows) != len(order) or any(law not in self.laws for law, _ in prices):
-            raise ProofRefusedError("a semidefinite form has a row of c for each variable, and prices of laws")
-        y, k = integers(told["y"], len(order)), integer(told["k"], 0, 100)
-        return {"v": order, "y": y, "c": rows, "k": k, "p": [(self.laws[law], price) for law, price in prices]}
+    def _of_signs(self, node: dict[str, Any], tree: bytes, states: States) -> int:
+        """R7: variables with two states have signs, -1 in the first one and 1 in the second."""
+        variables = numbered(node["s"], len(self.total.space.variables))
+        prices = [integers(one, 2) for one in node["p"]] if isinstance(node.get("p"), list) else [[-1, 0]]
+        if any(law not in self.laws for law, _ in prices):
+            raise ProofRefusedError("a tree of signs has prices of laws of its record")
+        form = sign_form(self.total, variables, {self.laws[law]: price for law, price in prices})
+        left = [states.get(v, (0, 1)) for v in variables]
+        return self.signs(form, [0 if len(one) == 2 else 2 * one[0] - 1 for one in left], tree, self.work)
 
     def _split(self, node: dict[str, Any], branch: Branch) -> list[Branch]:
         """R4: the children's states must cover those that are left to the variable."""
         x = integer(node["v"], 0, len(self.total.space.variables) - 1)
-        if not node.keys() <= {"v", "c", "k", "q"} or not isinstance(node.get("c"), list) or branch.depth >= DEEPEST:
+        if not node.keys() <= {"v", "c", "k"} or not isinstance(node.get("c"), list) or branch.depth >= DEEPEST:
             raise ProofRefusedError("a split has v and c, and is not too deep")
         left = branch.states.get(x, tuple(range(self.total.space.variables[x].size)))
         several = [integers(states) for states in node["c"]]
@@ -306,25 +324,22 @@ class ProofTree:
                 {**branch.states, x: tuple(s for s in left if s in states)},
                 branch.depth + 1,
                 branch.clusters,
-                branch.form,
             )
             for states in map(frozenset, several)
         ]
 
     def _leaf(self, node: dict[str, Any], branch: Branch) -> int:
         kind = next((kind for kind in KINDS if kind in node), "")
-        if not kind or not node.keys() <= {kind, "k", "q"}:
+        if not kind or not node.keys() <= ({kind, "p", "bytes"} if kind == "s" else {kind, "k"}):
             raise ProofRefusedError("a node is a split, or a leaf of one of three kinds")
         self.seen.add(kind)
+        tree = self.file.take(integer(node.get("bytes"), 1, LONGEST_TREE)) if kind == "s" else b""
         if any(not states for states in branch.states.values()):
             return LARGE
+        if kind == "s":
+            return self._of_signs(node, tree, branch.states)
         if kind == "e":
             return bound_by_elimination(self.total, integers(node["e"]), branch.states, self.work)
-        if kind == "s":
-            if branch.form is None:
-                raise ProofRefusedError("a point without a semidefinite form")
-            point = integers(node["s"], len(branch.form.variables))
-            return bound_by_point(branch.form, point, branch.states, self.work)
         if branch.clusters is None or not isinstance(node["m"], list):
             raise ProofRefusedError("messages without clusters")
         return bound_by_messages(

@@ -15,6 +15,7 @@ from .loss_planes import LinearisedCost
 from .numbers import decimal, rounded_down
 from .posed_panel import PosedPanel, read_panel
 from .proof_records import LONGEST_FILE, Checker, ProofLines
+from .sign_trees import TreeRule, least_of_signs
 
 FAULT = (
     "the bound is above what the result loses, which no proof can show: the checker itself has a fault, please report "
@@ -85,8 +86,13 @@ def unit(panel: PosedPanel) -> Fraction:
     return power
 
 
-def check(panel: PosedPanel, result: str, proof: Path | bytes, limits: ProofLimits) -> ProofVerdict:
-    """Check a proof, a file or its bytes, of the claim that a result (JSON) makes about a panel."""
+def check(
+    panel: PosedPanel, result: str, proof: Path | bytes, limits: ProofLimits, signs: TreeRule = least_of_signs
+) -> ProofVerdict:
+    """Check a proof, a file or its bytes, of the claim that a result (JSON) makes about a panel.
+
+    `signs` is what bounds trees of signs.
+    """
     work = WorkLeft(limits.work)
     try:
         claim = read_claim(result)
@@ -96,7 +102,7 @@ def check(panel: PosedPanel, result: str, proof: Path | bytes, limits: ProofLimi
         check_mixture(panel, mixture, claim)
         terms = panel.terms(claim.loss, work)
         upper = loss_above(mixture, terms)
-        checker = Checker(panel, terms, work)
+        checker = Checker(panel, terms, work, signs)
         bound = checker.bound(ProofLines(proof, limits.bytes))
     except ProofRefusedError as error:
         return ProofVerdict("refused", str(error), line=error.line)

@@ -16,21 +16,25 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from coherently.errors import MethodError
+from coherently.panel.canonical import canonical_text
 from coherently.proofcheck.claimed_mixture import WorldMixture
+from coherently.proofcheck.forecast_files import canonical_lines
 from coherently.proofcheck.language import normal, read_event
-from coherently.proofcheck.leaves import WorkLeft
+from coherently.proofcheck.leaves import CostSum, WorkLeft
 from coherently.proofcheck.loss_planes import KNOWN_LOSSES, IntervalCost, LinearisedCost, LossRule
-from coherently.proofcheck.proof_records import FORM, RATIO
+from coherently.proofcheck.posed_panel import PosedPanel
+from coherently.proofcheck.proof_records import FORM, RATIO, PlaneSum
 from coherently.result.written_panel import written_panel
+from coherently.result.written_signs import excess_digits, sign_leaf
 from coherently.solve import Global
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coherently.proofcheck.posed_panel import PosedPanel, PosedTerm
+    from coherently.proofcheck.posed_panel import PosedTerm
     from coherently.proofcheck.truth_functions import Literal, TruthFunction
     from coherently.result.result import Result
-    from coherently.solve.solution import BoundHints, ClusterForces
+    from coherently.solve.solution import BoundHints, ClusterForces, SignTree
 
 FIRST_BITS = 36
 """Binary digits of coefficients for one term; each doubling of the terms has one more."""
@@ -40,6 +44,8 @@ QUICK_WORK = 2**16
 """The same of a component whose bound was proved over clusters, which are quicker to check."""
 LARGEST_CLUSTER = 2**14
 """Maximum number of states of a cluster that is written."""
+LONG = 2**20
+"""Number of bytes above which a proof is not packed: factors of matrices, which make it long, hardly become shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +82,25 @@ def write_proof(result: Result) -> bytes:
         raise MethodError("a loss of your own cannot be proved: the checker would have to trust its code")
     if told["panel_sha256"] is None or result.claimed is not None:
         raise MethodError("a proof needs the forecasts themselves: aggregate the panel again, with proof=True")
-    panel = written_panel(result, told["panel_sha256"])
+    hints = result.solution.hints
+    if hints is not None and hints.trees:  # the forms of trees are those of all forecasts, to the last digit
+        panel = PosedPanel(canonical_lines(canonical_text(result.panel).decode("utf-8", "surrogatepass")))
+    else:
+        panel = written_panel(result, told["panel_sha256"])
     clip = Fraction(0) if told["clip"] is None else Fraction(repr(told["clip"]))
     terms = panel.terms(LossRule(told["loss"], clip, told["conditionals"] == "linearised"), WorkLeft())
-    hints = result.solution.hints
     points = AnswerPoints(WorldMixture(panel.space, told["worlds"])) if hints is None else HintedPoints(result, hints)
-    lines: list[dict[str, Any]] = [FORM | {"sha256": panel.digest}]
     parts = [part for part in connected(panel, terms) if part.terms]
     forces = {} if hints is None else _forces(result, panel, hints)
-    for part in parts:
-        lines += _record(panel, terms, part, points, forces=forces)
-    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in [*lines, {"end": len(parts)}])
-    return gzip.compress(text.encode(), 6, mtime=0)  # 9 takes thrice as long for 1% less
+    trees = {} if hints is None else _trees(result, panel, hints)
+    data = [_line(FORM | {"sha256": panel.digest})]
+    data += [_record(panel, terms, part, points, forces=forces, trees=trees) for part in parts]
+    whole = b"".join([*data, _line({"end": len(parts)})])
+    return gzip.compress(whole, 0 if len(whole) > LONG else 6, mtime=0)  # 9 takes thrice as long for 1% less
+
+
+def _line(told: dict[str, Any]) -> bytes:
+    return json.dumps(told, separators=(",", ":")).encode() + b"\n"
 
 
 class AnswerPoints:
@@ -181,24 +194,48 @@ def _record(
     part: ConnectedTerms,
     points: TouchingPoints,
     forces: dict[int, WrittenForces],
-) -> list[dict[str, Any]]:
+    trees: dict[int, WrittenTree],
+) -> bytes:
     """The lines of one component."""
     bits = FIRST_BITS + len(part.terms).bit_length()
-    ratios = [_hint(terms[i], points, bits) for i in part.terms]
-    pinned = {panel.pins[i].text: i for i in part.pins}
-    pins = [[i, round(points.price(text) * 2**bits)] for text, i in pinned.items()]
-    pins = [[i, _signed(price, low=panel.pins[i].low > 0, high=panel.pins[i].high < 1)] for i, price in pins]
     functions = [one for i in part.terms for one in (terms[i].joint, terms[i].condition)]
     functions += [one for i in part.pins for one in (panel.pins[i].joint, panel.pins[i].condition)]
     functions += [panel.laws[i] for i in part.laws]
     order, cost = elimination_order(panel, [one for one in functions if one.scope])
     leaf: dict[str, Any] = {"e": order if cost <= MOST_WORK else []}
     known = next((forces[v] for one in functions for v in one.scope if v in forces), None)
-    if cost > QUICK_WORK and known is not None:
+    tree = next((trees[v] for one in functions for v in one.scope if v in trees), None)
+    rest = b""
+    if cost > MOST_WORK and tree is not None:
+        bits -= excess_digits(tree.tree, tree.unit, bits)
+        total = _planes(panel, terms, part, points, bits)
+        factor = tree.tree.scale * tree.unit * 2**bits
+        leaf, rest = sign_leaf(total, part.laws, tree.tree, tree.literals, factor=factor) or (leaf, b"")
+    ratios = [_hint(terms[i], points, bits) for i in part.terms]
+    if cost > QUICK_WORK and known is not None and not rest:
         told = [(terms[i], hint) for i, hint in zip(part.terms, ratios, strict=True)]
         leaf = known.leaf(panel, bits, [one for one in told if points.is_other_side(one[0])])
+    pins = _pin_prices(panel, part, points, bits)
     head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins, "nodes": 1}
-    return [head, leaf]
+    return _line(head) + _line(leaf) + rest
+
+
+def _pin_prices(panel: PosedPanel, part: ConnectedTerms, points: TouchingPoints, bits: int) -> list[list[int]]:
+    pinned = {panel.pins[i].text: i for i in part.pins}
+    pins = [[i, round(points.price(text) * 2**bits)] for text, i in pinned.items()]
+    return [[i, _signed(price, low=panel.pins[i].low > 0, high=panel.pins[i].high < 1)] for i, price in pins]
+
+
+def _planes(
+    panel: PosedPanel, terms: Sequence[PosedTerm], part: ConnectedTerms, points: TouchingPoints, bits: int
+) -> CostSum:
+    """The sum that the checker will make of a record."""
+    total = PlaneSum(bits)
+    for i in part.terms:
+        total.add_term(terms[i], _hint(terms[i], points, bits))
+    for pin, price in _pin_prices(panel, part, points, bits):
+        total.add_pin(panel, pin, price)
+    return CostSum(panel.space, total.parts, [panel.laws[i] for i in part.laws])
 
 
 def _hint(term: PosedTerm, points: TouchingPoints, bits: int) -> int:
@@ -305,6 +342,26 @@ class WrittenForces:
                 send(home(scope), home(term.joint.scope), scope, truth, _slope(term, hint, bits))
         told = [[a, b, list(scope), values] for (a, b, scope), values in messages.items() if any(values)]
         return {"k": [list(scope) for scope in self.scopes], "m": told}
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTree:
+    """A tree over signs, its variables as the checker's literals, and the unit of its numbers."""
+
+    tree: SignTree
+    literals: list[Literal]
+    unit: float
+
+
+def _trees(result: Result, panel: PosedPanel, hints: BoundHints) -> dict[int, WrittenTree]:
+    """The trees over signs, by each of the variables of their components."""
+    if not hints.trees or result.worlds is None:
+        return {}
+    names, found = result.worlds.names, dict[int, WrittenTree]()
+    for tree in hints.trees:
+        literals = [_literal(panel, names[v]) for v in tree.origin.tolist()]
+        found |= dict.fromkeys((v for v, _ in literals), WrittenTree(tree, literals, hints.unit))
+    return found
 
 
 def _forces(result: Result, panel: PosedPanel, hints: BoundHints) -> dict[int, WrittenForces]:

@@ -8,7 +8,8 @@ s(x, 0) = \ln(1 - x),$$
 over the possible worlds; a conditional scores 0 where its condition is false (Paleka et al. 2025, arXiv:2412.18544).
 For every distribution over worlds the best x are its own probabilities, which gain the sum of the Kullback-Leibler
 divergences from p. So, by the minimax theorem, the metric is the least such divergence: the distance of p from
-coherence under the log loss.
+coherence under the log loss. The same holds for all answers of a judge together; there a conditional that logic settles
+(`p given p`) is a statement about a certain event, and scores wherever its condition is false, too.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from coherently.scoring.consistency_scores import ClusterSums, Consistency
 from coherently.scoring.event_clusters import cluster_labels
 from coherently.scoring.found_checks import MOST_EVENTS, found_checks
 from coherently.scoring.frequentist import BETA, frequentist
-from coherently.scoring.intervals import clusters_of
+from coherently.scoring.intervals import unit_sets
 from coherently.scoring.tuple_distances import AT_ONCE, joint_distance, tuple_distances
 from coherently.solve import Exact
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from coherently.engine import Engine
     from coherently.panel import Progress
     from coherently.scoring.event_clusters import Clusters
+    from coherently.scoring.intervals import UnitSets
     from coherently.scoring.tuple_distances import JointDistance
     from coherently.solve import Signal
 
@@ -55,7 +57,8 @@ class _JudgeBatch:
     """Tuples, and the panel of each judge: what all ways of giving answers come to.
 
     `questions` has, for each tuple, the questions that it is about, by numbers; `capacity` has how often each of these
-    was answered. `cluster` has the cluster of each tuple, `rows` that of each row of each judge's panel.
+    was answered. `cluster` has the cluster of each tuple, `rows` that of each row of each judge's panel, `units` the
+    independent units of each cluster.
     """
 
     tuples: list[Tuple]
@@ -64,6 +67,7 @@ class _JudgeBatch:
     capacity: Vector
     cluster: Indices
     rows: dict[str, Indices]
+    units: tuple[tuple[int, ...], ...]
     given: Vector
     notes: list[str]
 
@@ -92,7 +96,8 @@ def consistency(
     bounds, with proved lower bounds beside them.
 
     Intervals are over clusters: questions that hang together by shared variables and laws, and those of a panel that
-    `cluster` (as in `co.compare`) puts together for reasons that no law states.
+    `cluster` (as in `co.compare`) puts together for reasons that no law states. Where one cluster has more than half of
+    the answers, they are over its variables, as in `co.compare`.
 
     >>> import coherently as co
     >>> scores = co.consistency([
@@ -197,7 +202,12 @@ def _cluster_sums(known: _JudgeBatch, together: dict[str, JointDistance]) -> Clu
         parts.append((np.full(len(used), judge), used, joint, answers))
     judge_, cluster_, joint_, answers_ = (np.concatenate(each) for each in zip(*parts, strict=True))
     return ClusterSums(
-        known.cluster, judge_.astype(np.int64), cluster_, joint=joint_, answers=answers_.astype(np.int64)
+        known.cluster,
+        judge_.astype(np.int64),
+        cluster_,
+        joint=joint_,
+        answers=answers_.astype(np.int64),
+        units=known.units,
     )
 
 
@@ -212,10 +222,11 @@ def _panel_answers(panel: Panel, cluster: Clusters | None) -> _JudgeBatch:
     count = np.bincount(place, minlength=size[0] * size[1]).reshape(size)
     total = np.bincount(place, panel.probability[known], size[0] * size[1]).reshape(size)
     capacity = np.bincount(place, panel.weight[known], size[0] * size[1]).astype(np.float64)
-    group = clusters_of(panel, cluster_labels(panel, cluster))
+    sets, of_check = unit_sets(panel, cluster_labels(panel, cluster)).with_checks(events for _, events in found.checks)
+    group = sets.events
     text, labels = panel.written.text, panel.labels
     tuples, questions, clusters = list[Tuple](), list[tuple[int, ...]](), list[int]()
-    for check, events in found.checks:
+    for (check, events), own_set in zip(found.checks, of_check.tolist(), strict=True):
         index = list(events)
         roles = tuple(CHECKS.get(check) or map(str, range(1, len(index) + 1)))
         asked = {role: Question(labels.get(text[i], text[i])) for role, i in zip(roles, index, strict=True)}
@@ -225,8 +236,8 @@ def _panel_answers(panel: Panel, cluster: Clusters | None) -> _JudgeBatch:
             own = dict(zip(roles, answers, strict=True))
             tuples.append(Tuple(panel.judges[judge], check, own, name, questions=asked))
             questions.append(tuple(judge * size[1] + i for i in index))
-            clusters.append(int(group[index[0]]))
-    notes = []
+            clusters.append(own_set)
+    notes = _tied_note(sets)
     if found.unsearched:
         notes.append(
             f"{counted(found.unsearched, 'set')} of more than {MOST_EVENTS} events that hang together not searched for "
@@ -239,6 +250,7 @@ def _panel_answers(panel: Panel, cluster: Clusters | None) -> _JudgeBatch:
         capacity,
         cluster=np.array(clusters, np.int64),
         rows={name: group[panel.event_index[panel.judge_index == i]] for i, name in enumerate(panel.judges)},
+        units=sets.units,
         given=panel.probability,
         notes=notes,
     )
@@ -255,7 +267,9 @@ def _tuple_answers(source: str | os.PathLike[str] | Iterable[object], cluster: C
     alone = read.forecasts
     whole = posed_tuples(tuples, Draft(forecasts=list(alone)))
     every = _drafted(whole.draft)
-    group = clusters_of(every)[every.event_index]
+    asked = [tuple(every.event_index[list(rows)].tolist()) for rows in whole.rows]
+    sets, of_tuple = unit_sets(every).with_checks(asked)
+    group = sets.events[every.event_index]
     judges = list(dict.fromkeys([*(item.judge for item in tuples), *(each.judge for each in alone)]))
     owner = np.array([row.judge for row in whole.draft.forecasts])
     panels = {}
@@ -267,11 +281,22 @@ def _tuple_answers(source: str | os.PathLike[str] | Iterable[object], cluster: C
         panels,
         questions=list(whole.rows),
         capacity=np.ones(len(owner)),
-        cluster=np.array([group[rows[0]] for rows in whole.rows], np.int64),
+        cluster=of_tuple,
         rows={judge: group[owner == judge] for judge in judges},
+        units=sets.units,
         given=np.array([row.probability for row in whole.draft.forecasts]),
-        notes=notes,
+        notes=[*notes, *_tied_note(sets)],
     )
+
+
+def _tied_note(sets: UnitSets) -> list[str]:
+    """What to know of intervals where most questions hang together."""
+    if all(len(units) == 1 for units in sets.units):
+        return []
+    return [
+        "most answers are about questions that hang together by shared variables: intervals take answers without a "
+        "common variable or law as independent, and are rougher than those over clusters"
+    ]
 
 
 def _drafted(draft: Draft) -> Panel:

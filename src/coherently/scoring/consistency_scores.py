@@ -88,7 +88,7 @@ CLUSTERS = ObjectOf(
 )
 CONSISTENCY_RECORD = Record(
     "consistency",
-    3,
+    4,
     "How inconsistent answers are, tuple by tuple and judge by judge (`co.consistency`).",
     (
         RecordField("tuples", ListOf(TUPLE), "one object per tuple, given or found"),
@@ -116,6 +116,12 @@ CONSISTENCY_RECORD = Record(
             "by_checks", ListOf(OrNull(NUMBER)), "what checks one at a time prove of each joint score", since=3
         ),
         RecordField("clusters", OrNull(CLUSTERS), "what hangs together; null if unknown", since=3),
+        RecordField(
+            "units",
+            OrNull(ListOf(ListOf(WHOLE))),
+            "what is independent in each cluster, by numbers: one unit, or several where most questions hang together",
+            since=4,
+        ),
         RecordField("clip", NUMBER, "answers were moved to [clip, 1 - clip]"),
         RecordField("clipped", WHOLE, "the number of answers that were moved"),
         RecordField("notes", ListOf(TEXT), "what a reader should know"),
@@ -128,7 +134,8 @@ class ClusterSums(Value):
     """What each judge has in each cluster of questions that hang together, one entry per pair with answers.
 
     `tuples` has the cluster of each tuple; `judge`, `cluster`, `joint` and `answers` are the pairs, the joint arbitrage
-    of the answers (NaN if it was not asked for) and their number.
+    of the answers (NaN if it was not asked for) and their number. `units` has what is independent in each cluster:
+    itself, or several variables if most of the questions hang together (see `coherently.scoring.intervals.unit_sets`).
     """
 
     tuples: Indices
@@ -136,11 +143,21 @@ class ClusterSums(Value):
     cluster: Indices
     joint: Vector
     answers: Indices
+    units: tuple[tuple[int, ...], ...]
 
     @property
     def count(self) -> int:
         """Number of clusters."""
-        return int(max(self.cluster.max(initial=-1), self.tuples.max(initial=-1))) + 1
+        return len(self.units)
+
+    def members(self) -> Array | None:
+        """Which units each cluster has, one row per cluster; None if each has one of its own."""
+        if all(len(units) == 1 for units in self.units):
+            return None
+        found = np.zeros((self.count, 1 + max(unit for units in self.units for unit in units)))
+        for place, units in enumerate(self.units):
+            found[place, list(units)] = 1.0
+        return found
 
     def table(self, values: Array, judges: int) -> Array:
         """Entries as a table: one row per judge, one column per cluster."""
@@ -260,7 +277,7 @@ class Consistency(Tabled, Value, Described):
         2    3   Eve  0.0710
         """
         sums = self._score_sums(score)
-        value, ends = sums.ratios(), sums.half_widths(np.eye(len(self.judges)), confidence)
+        value, (low, high) = sums.ratios(), sums.ends(confidence)
         best, worst = supported_ranks(sums, confidence)
         order = np.argsort(np.where(np.isnan(value), np.inf, value), kind="stable")
         return Leaderboard(
@@ -269,8 +286,8 @@ class Consistency(Tabled, Value, Described):
             confidence=confidence,
             judges=tuple(self.judges[i] for i in order.tolist()),
             value=value[order],
-            low=np.maximum(value - ends, 0.0)[order],
-            high=(value + ends)[order],
+            low=low[order],
+            high=high[order],
             best=best[order],
             worst=worst[order],
         )
@@ -296,16 +313,19 @@ class Consistency(Tabled, Value, Described):
         if self.clusters is None:
             return ClusterRatios(self.joint[:, None], self.answers[:, None].astype(np.float64))
         parts, count = self.clusters, len(self.judges)
-        return ClusterRatios(parts.table(parts.joint, count), parts.table(parts.answers.astype(np.float64), count))
+        joint, answers = (parts.table(each, count) for each in (parts.joint, parts.answers.astype(np.float64)))
+        return ClusterRatios(joint, answers, parts.members())
 
     def _sums(self, name: str, owner: Indices, rows: int) -> ClusterRatios:
         """Sums of a metric of tuples, by owner and cluster."""
         cluster = np.zeros(len(owner), np.int64) if self.clusters is None else self.clusters.tuples
-        columns = max(1, int(cluster.max(initial=0)) + 1)
+        columns = 1 if self.clusters is None else self.clusters.count
         place, values = owner * columns + cluster, self.arbitrage if name == "arbitrage" else self.frequentist
         total, count = np.bincount(place, values, rows * columns), np.bincount(place, minlength=rows * columns)
         return ClusterRatios(
-            total.astype(np.float64).reshape(rows, columns), count.reshape(rows, columns).astype(np.float64)
+            total.astype(np.float64).reshape(rows, columns),
+            count.reshape(rows, columns).astype(np.float64),
+            None if self.clusters is None else self.clusters.members(),
         )
 
     def _plain(self) -> dict[str, Any]:
@@ -322,6 +342,7 @@ class Consistency(Tabled, Value, Described):
                 "joint_bound": self.joint_bound.tolist(),
                 "by_checks": self.by_checks.tolist(),
                 "clusters": None if self.clusters is None else _plain_clusters(self.clusters),
+                "units": None if self.clusters is None else [list(each) for each in self.clusters.units],
                 "clip": float(self.clip),
                 "clipped": self.clipped,
                 "notes": self.notes,
@@ -344,7 +365,7 @@ class Consistency(Tabled, Value, Described):
             notes=tuple(values["notes"]),
             joint_bound=numbers(values.get("joint_bound") or unknown),
             by_checks=numbers(values.get("by_checks") or unknown),
-            clusters=None if clusters is None else _read_clusters(clusters),
+            clusters=None if clusters is None else _read_clusters(clusters, values.get("units")),
         )
 
     def frame(self) -> Any:
@@ -366,27 +387,32 @@ class Consistency(Tabled, Value, Described):
 
 
 def _ends_of(name: str, sums: ClusterRatios, confidence: float) -> Columns:
-    """A score and the ends of its intervals; no score is below 0."""
+    """A score and the ends of its intervals."""
     if not 0 < confidence < 1:
         raise MethodError(f"confidence is {confidence}; it must be between 0 and 1")
-    value = sums.ratios()
-    half = sums.half_widths(np.eye(len(value)), confidence)
-    return {name: value, f"{name}_low": np.maximum(value - half, 0.0), f"{name}_high": value + half}
+    low, high = sums.ends(confidence)
+    return {name: sums.ratios(), f"{name}_low": low, f"{name}_high": high}
 
 
 def _plain_clusters(clusters: ClusterSums) -> dict[str, object]:
     names = ("judge", "cluster", "joint", "answers")
     parts: Iterable[tuple[object, ...]] = zip(*(getattr(clusters, name).tolist() for name in names), strict=True)
-    return {"tuples": clusters.tuples.tolist(), "parts": [dict(zip(names, part, strict=True)) for part in parts]}
+    return {
+        "tuples": clusters.tuples.tolist(),
+        "parts": [dict(zip(names, part, strict=True)) for part in parts],
+    }
 
 
-def _read_clusters(values: dict[str, Any]) -> ClusterSums:
+def _read_clusters(values: dict[str, Any], units: list[list[int]] | None) -> ClusterSums:
     parts = values["parts"]
     judge, cluster, answers = (
         np.array([one[name] for one in parts], np.int64) for name in ("judge", "cluster", "answers")
     )
     joint = numbers([one["joint"] for one in parts])
-    return ClusterSums(np.array(values["tuples"], np.int64), judge, cluster, joint=joint, answers=answers)
+    tuples = np.array(values["tuples"], np.int64)
+    alone = [[unit] for unit in range(int(max(cluster.max(initial=-1), tuples.max(initial=-1))) + 1)]
+    known = tuple(tuple(each) for each in (alone if units is None else units))
+    return ClusterSums(tuples, judge, cluster, joint=joint, answers=answers, units=known)
 
 
 def _read_tuple(row: dict[str, Any]) -> Tuple:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coherently.arrays import Vector
     from coherently.conversion import Tuple
     from coherently.problem import Log
+    from coherently.result import Result
     from coherently.solve import Signal
 
 TOLERANCE = 1e-9
@@ -33,8 +34,11 @@ UNFINISHED = (Status.TIME_LIMIT, Status.INTERRUPTED)
 class JointDistance:
     """The distance of all answers of a judge from coherence, and a proved lower bound on it.
 
-    `rows` has the part of each answer's component, given once, to the component's first answer, so that sums over whole
-    components, or over clusters of them, are theirs.
+    `rows` has what each answer loses, so that sums over whole components, or over clusters of them, are theirs.
+
+    As a function of the weights w of answers the distance is f(w) = min_x sum of w_i d(x_i, p_i), whose derivative by
+    w_i is d(x_i, p_i) at the best x: what answer i loses is also, to first order, how far the distance falls if the
+    answer is left out. So intervals that leave out answers by their losses are those of the infinitesimal jackknife.
     """
 
     value: float
@@ -61,16 +65,30 @@ def joint_distance(
     given, unit = problem.forecasts, problem.forecasts.unit
     told = (given.weight > 0) & ~problem.conditional[unit] & ~np.isnan(problem.mean[unit]) & ~given.interval
     merged = problem.merged.mean[problem.coordinate[unit[told]]]
-    rows = np.zeros(len(unit))
-    rows[told] = given.weight[told] * loss.divergence(merged, loss.clipped(problem.turned()[told]))
-    left_out = float(rows.sum())
-    component = components_of(problem)[unit]
-    known, first = np.unique(component, return_index=True)
-    parts = np.array([one.objective for one in result.components])
-    rows[first[known >= 0]] += parts[known[known >= 0]]
+    apart = np.zeros(len(unit))
+    apart[told] = given.weight[told] * loss.divergence(merged, loss.clipped(problem.turned()[told]))
+    left_out = float(apart.sum())
     value = max(0.0, float(result.objective or 0.0) + left_out)
     least = min(value, max(0.0, float(result.lower_bound or 0.0) + left_out))
-    return JointDistance(value, least, rows, result.status not in UNFINISHED)
+    return JointDistance(value, least, _answer_losses(result, loss, apart), result.status not in UNFINISHED)
+
+
+def _answer_losses(result: Result, loss: Log, apart: Vector) -> Vector:
+    """What each answer loses: its divergence, in proportion, so that those of a component sum to what it loses.
+
+    `apart` is what merging leaves out. The proportion is 1 but for rounding and for conditionals, whose divergence
+    counts as often as their condition comes true.
+    """
+    problem = result.problem
+    given, component = problem.forecasts, components_of(problem)[problem.forecasts.unit]
+    rows = given.weight * loss.divergence(result.solution.value[given.unit], loss.clipped(given.probability))
+    rows = np.where((component >= 0) & ~given.interval, np.nan_to_num(rows), 0.0)
+    parts = np.array([one.objective for one in result.components])
+    known = component >= 0
+    total = parts + np.bincount(component[known], apart[known], len(parts))
+    own = np.bincount(component[known], rows[known], len(parts))
+    rows[known] *= np.divide(total, own, out=np.zeros(len(parts)), where=own > 0)[component[known]]
+    return np.where(known, rows, apart)
 
 
 def tuple_distances(

@@ -6,7 +6,8 @@ Methods are loaded when somebody asks for one: a check or a book needs solvers, 
 import importlib
 from typing import TYPE_CHECKING
 
-from coherently.solve.budget import Budget, Signal
+from coherently.engine.worker import Signal
+from coherently.solve.budget import Budget
 from coherently.solve.component.newton.limits import InfeasiblePinsError
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.solution import Averages, Component, Global, Local, Method, Solution, Trace, Worlds

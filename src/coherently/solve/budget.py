@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from coherently.errors import MethodError
 
@@ -18,19 +18,13 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from coherently.engine.keep import Keep
+    from coherently.engine.worker import Signal
     from coherently.panel import Progress
 
 T = TypeVar("T")
 
 SLICE = 0.05
 """Seconds between two looks at the clock and at whether to stop."""
-
-
-class Signal(Protocol):
-    """What tells a solver to stop: a `threading.Event`, or anything with `is_set`."""
-
-    def is_set(self) -> bool:
-        """Whether the work should stop."""
 
 
 def _nobody(_: float) -> None:

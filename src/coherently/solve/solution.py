@@ -170,18 +170,39 @@ class ClusterForces(Value):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SignTree(Value):
+    """What proves a bound by branching over signs: the bytes of a `tree` as the checker reads it, without its forms.
+
+    Form i belongs at the byte `places[i]`; its variables are those that are 0 in row i of `fixed`, and `y` has the
+    diagonals one after the other. `fines` are what broken laws cost: two variables (the second -1 if there is one), a
+    table and an amount. Variables are those of `origin`; an energy of 1 is a loss of `scale`, and `size` is the sum
+    of all coefficients of the energy, without their signs.
+    """
+
+    tree: bytes
+    places: NDArray[np.int64]
+    fixed: NDArray[np.int8]
+    y: NDArray[np.float64]
+    fines: tuple[tuple[int, int, int, float], ...]
+    origin: NDArray[np.int32]
+    scale: float
+    size: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BoundHints(Value):
     """Where the bounds of all components were proved, in the coordinates of the problem.
 
     `x` is the probability of each coordinate at which planes touch the losses, `mass` what smooths them there, `price`
-    the price of each pin by its number in the panel, and `forces` are those over clusters, whose variables come from
-    the problem. Prices and forces are in units of weight of `unit`.
+    the price of each pin by its number in the panel, `forces` are those over clusters, whose variables come from
+    the problem, and `trees` those over signs. Prices, forces and scales of trees are in units of weight of `unit`.
     """
 
     x: NDArray[np.float64]
     mass: NDArray[np.float64]
     price: dict[int, float]
     forces: tuple[ClusterForces, ...]
+    trees: tuple[SignTree, ...] = ()
     unit: float = 1.0
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.verifier.distinct_events import first_homes
+from coherently.verifier.stop_signal import stop_if_asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,6 +124,7 @@ def blocks(counts: NDArray[np.int64], width: int) -> Iterator[tuple[int, int]]:
     begin, most = 0, int(counts.max(initial=0))
     largest = max(64, CELLS // max(1, width) // 64 * 64)
     while begin < most:
+        stop_if_asked()
         end = min(most, begin + min(largest, max(64, begin)))
         yield begin, end
         begin = end

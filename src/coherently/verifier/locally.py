@@ -15,6 +15,7 @@ from coherently.verifier.costs import Costs
 from coherently.verifier.distinct_events import CLOSE, scaled
 from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
 from coherently.verifier.promises import SETTLED, Unchecked, kind_of, tolerance_of
+from coherently.verifier.stop_signal import stop_if_asked
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
@@ -121,6 +122,7 @@ def violation_of(groups: Groups, x: Vector) -> Violation:
     """
     proved, largest, whole = 0.0, 0.0, True
     for (begin, end), number in zip(pairwise(groups.starts.tolist()), groups.pattern.tolist(), strict=True):
+        stop_if_asked()
         own = x[groups.members[begin:end]]
         known = ~np.isnan(own)
         whole &= bool(known.all())

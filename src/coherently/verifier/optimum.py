@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coherently.verifier.stop_signal import stop_if_asked
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -240,6 +242,7 @@ def _search(program: ConvexProgram) -> _Found:
     events, prices = program.events(point.shares()), point.prices
     sigma = CENTRED
     for _ in range(STEPS):
+        stop_if_asked()
         z = point.shares()
         z = z / np.bincount(program.simplex, z)[program.simplex]
         at = program.events(z)

@@ -11,6 +11,7 @@ from coherently.proofcheck import ProofLimits, check
 from coherently.proofcheck.check_errors import BadInputError
 from coherently.proofcheck.forecast_files import ReadingOptions, canonical_lines, read_text
 from coherently.proofcheck.posed_panel import PosedPanel, read_panel
+from coherently.verifier.compiled_signs import CompiledSigns
 
 if TYPE_CHECKING:
     import os
@@ -38,11 +39,12 @@ class ProofCheck(NamedTuple):
 def check_proof(panel: Panel, result: Result, proof: bytes | str | os.PathLike[str]) -> ProofCheck:
     """Check the proof of a result about a panel that is in memory: its canonical form is what is proved."""
     source = proof if isinstance(proof, bytes) else _existing(proof)
+    signs = CompiledSigns()
     try:
-        found = check(_canonical(panel), result.to_json(), source, ProofLimits())
+        found = check(_canonical(panel), result.to_json(), source, ProofLimits(), signs)
     except BadInputError as error:
         raise ResultError(f"the proof cannot be checked: {error}") from None
-    return ProofCheck(found, found.sentence)
+    return ProofCheck(found, found.sentence + signs.sentence)
 
 
 def check_proof_files(
@@ -53,7 +55,7 @@ def check_proof_files(
     It reads plain tables of CSV and JSON lines. Other tables are read by the package, as `panel`; the sentence says so.
     Without `options` something else than the file made the panel what it is, such as weights.
     """
-    source, read, trusted = _existing(proof), None, False
+    source, read, trusted, signs = _existing(proof), None, False, CompiledSigns()
     try:
         if options is not None:
             read = read_panel(file, laws, options)
@@ -62,10 +64,10 @@ def check_proof_files(
     try:
         whole = _canonical(panel)
         trusted = read is None or read.digest != whole.digest
-        found = check(whole if read is None or trusted else read, read_text(result), source, ProofLimits())
+        found = check(whole if read is None or trusted else read, read_text(result), source, ProofLimits(), signs)
     except BadInputError as error:
         raise PanelError(f"the proof cannot be checked: {error}") from None
-    return ProofCheck(found, f"{found.sentence}; {TRUSTED}" if trusted else found.sentence)
+    return ProofCheck(found, found.sentence + signs.sentence + (f"; {TRUSTED}" if trusted else ""))
 
 
 def _canonical(panel: Panel) -> PosedPanel:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.problem.functions import decode
+from coherently.verifier.stop_signal import stop_if_asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -133,6 +134,7 @@ def _merged(addends: Iterable[Addend]) -> list[Addend]:
 def _eliminated(addends: list[Addend]) -> float:
     left, work = addends, 0
     for variable in _order(addends):
+        stop_if_asked()
         chosen = [addend for addend in left if addend.has(variable)]
         false, true = (_added([addend.at(variable, truth) for addend in chosen]) for truth in (0, 1))
         # Both have the same arguments in the same order: those of the same functions.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from coherently.contract import FLAG, NUMBER, TEXT, Described, ListOf, OrNull, Record, RecordField
-from coherently.errors import PanelError
+from coherently.errors import PanelError, ResultError
 from coherently.panel import Panel
 from coherently.panel.weights import with_weights
 from coherently.problem import settled
@@ -34,12 +34,14 @@ from coherently.verifier.promises import (
     match,
     tolerance_of,
 )
+from coherently.verifier.stop_signal import StoppedError, stop_if_asked, stopped_by
 from coherently.verifier.tied import check_digest, check_laws, check_reading, check_rows
 
 if TYPE_CHECKING:
     import os
 
     from coherently.arrays import Vector
+    from coherently.engine.worker import Signal
     from coherently.panel.weights import Weights
     from coherently.result import Result
     from coherently.verifier.distinct_events import Distinct
@@ -115,6 +117,7 @@ def verify(
     *,
     weights: Weights | None = None,
     proof: bytes | str | os.PathLike[str] | None = None,
+    cancel: Signal | None = None,
 ) -> Verification:
     """Check a result of a panel by evaluation: no method is used, and nothing in the result is taken on trust.
 
@@ -124,7 +127,8 @@ def verify(
     again, between two numbers that evaluation proves. Numbers must agree to 1e-9, relative to the largest weight.
     `weights` are those that the result was made with. `proof` is what `result.proof()` gave, or its file: then an
     independent checker proves the bound (`coherently.proofcheck`), and `bound_rests_on` says by which rules; a proof
-    that is too weak, or refused, is a problem.
+    that is too weak, or refused, is a problem. `cancel` ends the check when another thread sets it, with a
+    `ResultError`: half a check says nothing.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
@@ -142,7 +146,16 @@ def verify(
     if not isinstance(panel, Panel):
         raise PanelError(f"verify takes a Panel first, not a {type(panel).__name__}; see Panel.from_frame")
     panel, _ = with_weights(panel, weights)
-    found = _verified(panel, result)
+    try:
+        with stopped_by(cancel):
+            found = _verified(panel, result)
+            stop_if_asked()
+    except StoppedError:
+        raise ResultError(
+            "the verification was stopped before it was complete, so it says nothing about the result",
+            code="stopped",
+            remedy="verify the result again, without setting cancel",
+        ) from None
     if proof is None:
         return found
     from coherently.verifier.proof_check import check_proof

@@ -10,6 +10,7 @@ namespace coherently {
 namespace {
 
 constexpr int retune_every = 6;  // levels of the tree
+constexpr int retune_kept = 12;  // of one that is kept: a diagonal is much to write and to check
 constexpr int most_sweeps = 50;  // of coordinate descent at a node
 constexpr Precision root_precision{1e-6, 2}, node_precision{1e-3, 2};
 constexpr double worth_it = 0.1;  // part of the distance to the cutoff that a sweep must gain
@@ -51,13 +52,16 @@ void DiagonalBound::read() {
     }
 }
 
-void DiagonalBound::start(double cutoff, double seconds, std::size_t open) {
+void DiagonalBound::start(double cutoff, double seconds, std::size_t open, bool keep) {
     read();
     cutoff_ = cutoff;
     open_ = open;
     nodes_ = 0;
     better_.clear();
+    tree_ = keep ? std::make_unique<SignTree>() : nullptr;
+    is_whole_ = false;
     Node root;
+    if (tree_) root.number = tree_->add();
     root.free.resize(n_);
     for (std::size_t i = 0; i < n_; ++i) root.free[i] = static_cast<std::int32_t>(i);
     root.field = field_;
@@ -90,6 +94,7 @@ void DiagonalBound::tune(Node& node, Precision precision) {
     }
     const std::vector<double> y = best_diagonal(matrix, node.field, precision, own, shift_);
     tuning->y.assign(n_, 0.0);
+    if (tree_) tree_->begin_form(node.number, node.fixed, y);
     std::copy_n(own.row(0), width, tuning->vectors.row(0));
     for (std::size_t a = 0; a < m; ++a) {
         const auto i = static_cast<std::size_t>(node.free[a]);
@@ -127,7 +132,8 @@ bool DiagonalBound::settle(Node& node) const {
         for (std::size_t a = 0; a < m; ++a) {
             const std::int32_t i = node.free[a];
             const double curvature = -2 * node.tuning->y[static_cast<std::size_t>(i)], g = node.gradient[a];
-            const double to = curvature > 0 ? std::clamp(node.s[a] - g / curvature, -1.0, 1.0) : (g > 0 ? -1.0 : 1.0);
+            double to = curvature > 0 ? std::clamp(node.s[a] - g / curvature, -1.0, 1.0) : (g > 0 ? -1.0 : 1.0);
+            if (tree_) to = std::nearbyint(to * SignTree::grid) / SignTree::grid;
             const double twice = 2 * (to - node.s[a]);
             if (twice == 0) continue;
             const double* entries = row(i);
@@ -162,11 +168,24 @@ void DiagonalBound::fix(Node& node, std::size_t at, int side) const {
 
 // Fixes variables by their reduced cost: where s_a = -sign(g_a), the other sign raises the bound of the tangent by
 // 2 |g_a|, and past the cutoff it is ruled out.
-void DiagonalBound::narrow(Node& node) const {
+void DiagonalBound::narrow(Node& node) {
     for (std::size_t a = node.free.size(); a-- > 0;) {
         if (std::abs(node.s[a]) < 1 || node.measured + 2 * std::abs(node.gradient[a]) < cutoff_) continue;
-        if (node.gradient[a] * node.s[a] < 0) fix(node, a, node.s[a] > 0 ? 1 : -1);
+        if (!(node.gradient[a] * node.s[a] < 0)) continue;
+        const int side = node.s[a] > 0 ? 1 : -1;
+        if (tree_) {
+            keep_point(node);
+            tree_->narrow(node.number, node.free[a], side);
+        }
+        fix(node, a, side);
     }
+}
+
+// Keeps s as the point of a node.
+void DiagonalBound::keep_point(const Node& node) {
+    std::vector<std::int16_t> point;
+    for (const double s : node.s) point.push_back(static_cast<std::int16_t>(std::lround(s * SignTree::grid)));
+    tree_->set_point(node.number, point);
 }
 
 // Notes the world that s rounds to, if it is below the cutoff.
@@ -200,6 +219,11 @@ void DiagonalBound::branch(Node& node) {
     }
     const int near = node.s[chosen] > 0 ? 1 : -1;
     Node far = node;
+    if (tree_) {
+        const std::int32_t lower = tree_->add(), upper = tree_->add();
+        tree_->split(node.number, node.free[chosen], lower, upper);
+        node.number = near > 0 ? upper : lower, far.number = near > 0 ? lower : upper;
+    }
     ++far.depth;
     fix(far, chosen, -near);
     ++node.depth;
@@ -226,13 +250,18 @@ DiagonalBound::Node DiagonalBound::pop() {
 
 // Bounds a node; false if it contains nothing below the cutoff except noted worlds.
 bool DiagonalBound::expand(Node& node) {
-    if (node.depth > 0 && node.depth % retune_every == 0 && !node.free.empty()) tune(node, node_precision);
+    if (node.depth > 0 && node.depth % (tree_ ? retune_kept : retune_every) == 0 && !node.free.empty())
+        tune(node, node_precision);
     measure(node);
-    if (settle(node)) return false;
+    if (settle(node)) {
+        if (tree_) keep_point(node);
+        return false;
+    }
     look(node);
     narrow(node);
     if (!node.free.empty()) return true;
     look(node);
+    if (tree_) keep_point(node);
     return false;
 }
 
@@ -242,9 +271,11 @@ DiagonalBound::Outcome DiagonalBound::run(Deadline deadline, std::size_t nodes) 
         if (nodes_ >= nodes || (step % between_clocks == 0 && has_passed(deadline))) return Outcome::unfinished;
         Node node = pop();
         ++nodes_;
+        if (tree_ && tree_->is_cut()) tree_.reset();
         if (expand(node)) branch(node);
     }
-    return better_.empty() ? Outcome::proved : Outcome::better;
+    is_whole_ = better_.empty();
+    return is_whole_ ? Outcome::proved : Outcome::better;
 }
 
 double DiagonalBound::bound() const {

@@ -89,6 +89,17 @@ PricedEnergy::PricedEnergy(const EventView& events, Rules rules)
     }
 }
 
+std::vector<PricedEnergy::Fine> PricedEnergy::fines() const {
+    const EventView all = energy_.events();
+    std::vector<Fine> found;
+    for (std::size_t j = n_events_; j < all.size() && j < coefficients_.size(); ++j) {
+        const auto own = all.variables_of(j);
+        if (coefficients_[j] != 0 && !own.empty() && own.size() <= 2)
+            found.push_back({own.front(), own.size() > 1 ? own[1] : -1, all.words_of(j)[0], coefficients_[j]});
+    }
+    return found;
+}
+
 // A rule is fined by the coefficients of the events about its variables. Once fines were raised, also by the largest of
 // all: breaking a rule that no event is about may let another one hold at less cost.
 void PricedEnergy::set(std::span<const double> coefficients) {

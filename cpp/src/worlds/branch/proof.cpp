@@ -7,9 +7,9 @@ Proof::Proof(const Energy& energy, const Space* space, std::uint64_t seed) : ene
     bound_ = std::make_unique<DiagonalBound>(space ? priced_->energy() : energy, seed);
 }
 
-void Proof::start(double cutoff, double seconds, std::size_t open) {
+void Proof::start(double cutoff, double seconds, std::size_t open, bool keep) {
     if (priced_) priced_->set(energy_.coefficients());
-    bound_->start(cutoff - constant(), seconds, open);
+    bound_->start(cutoff - constant(), seconds, open, keep);
 }
 
 void Proof::raise() {

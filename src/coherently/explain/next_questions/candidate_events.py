@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from coherently.errors import EventError, Where, counted
-from coherently.events import CERTAIN
+from coherently.events import CERTAIN, NEVER
+from coherently.result.bounds import AskedEvent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST = 24
 """Maximum number of candidates that a panel itself suggests."""
+LEAST_CONDITION = 1e-6
+"""A condition of at most this probability is impossible in the answer."""
 TIED = 8
 """Events and laws about more variables than this suggest none of their pairs."""
 
@@ -51,20 +54,26 @@ def _found_sides(events: Events, texts: Sequence[str]) -> list[int]:
     return found
 
 
-def read_candidates(events: Events, texts: Sequence[str]) -> list[int]:
-    """The sides of events that are asked about, added to the table; conditionals are refused."""
+def read_candidates(events: Events, texts: Sequence[str]) -> list[AskedEvent]:
+    """Events that are asked about, added to the table; an event and its complement are one question."""
     reading = events.add(texts)
     if reading.faults:
         fault = reading.faults[0]
         raise fault.error(f"{texts[fault.index]!r}: {fault}")
-    for text, condition in zip(texts, reading.condition.tolist(), strict=True):
-        if condition != CERTAIN:
-            raise EventError(
-                f"{text!r} is a conditional; ask_next is about events: ask about the event together with its "
-                "condition, such as 'p & q' in place of 'p given q'",
-                code="conditional-question",
-                where=Where(event=text),
-                remedy="ask about the event together with its condition",
-            )
-    sides: list[int] = reading.event.tolist()
-    return sides
+    every = [AskedEvent(text, *map(int, sides)) for text, sides in zip(texts, reading.sides.tolist(), strict=True)]
+    found = {(min(one.joint, one.rest), one.condition): one for one in reversed(every)}
+    return [one for _, one in sorted(found.items()) if one.joint // 2 != NEVER // 2]
+
+
+def refuse_open_condition(text: str, low: float, high: float) -> NoReturn:
+    """Say why a conditional cannot be asked about where its condition is open, or impossible."""
+    known = (
+        f"the answer of the panel makes the condition impossible ({high:.2g})"
+        if high <= LEAST_CONDITION
+        else f"the panel leaves the probability of the condition open ({low:.2f} to {high:.2f}), and with it what an "
+        "answer says of other events"
+    )
+    remedy = "ask about the event together with its condition, or about the condition first"
+    raise EventError(
+        f"{text!r}: {known}: {remedy}", code="conditional-question", where=Where(event=text), remedy=remedy
+    )

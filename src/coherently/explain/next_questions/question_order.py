@@ -7,9 +7,10 @@ from enum import StrEnum
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from coherently.contract import NUMBER, TEXT, Described, ListOf, ObjectOf, OneWord, OrNull, Record, RecordField, fact
 from coherently.errors import MethodError, PanelError
-from coherently.events import CERTAIN
 from coherently.explain.next_questions.candidate_events import suggested
 from coherently.explain.next_questions.contradiction_gains import contradiction_gains
 from coherently.explain.next_questions.width_gains import NARROW, OpenRanges
@@ -165,7 +166,8 @@ def ask_next(
 
     `candidates` are the events that could be asked. By default these are up to 24: variables that nobody forecast,
     then pairs of variables that occur together in an event or in a law. `time_limit` is in seconds; what was not
-    proved in time is left out, and a note says so. `progress` and `cancel` are as in `co.aggregate`.
+    proved in time is left out, and a note says so. `progress` and `cancel` are as in `co.aggregate`. Candidates, and
+    the event of `about`, may be conditionals if the panel fixes the probability of their condition.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "flood", 0.3), ("Ann", "strike", 0.4), ("Ann", "delay", 0.5)])
@@ -213,8 +215,8 @@ def _without(panel: Panel, about: str) -> Panel:
     side = panel.events.find([about])
     if side.faults:
         return panel
-    own = (panel.written.event & ~1) == (int(side.event[0]) & ~1)
-    own &= panel.written.condition == CERTAIN
+    joint, condition, rest = map(int, side.sides[0])
+    own = np.isin(panel.written.event, [joint, rest]) & (panel.written.condition == condition)
     if not own.any():
         return panel
     if own.all():

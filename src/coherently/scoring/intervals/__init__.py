@@ -2,7 +2,7 @@
 
 from coherently.scoring.intervals.bootstrap import covariances, redraw
 from coherently.scoring.intervals.cluster_ratios import ClusterRatios
-from coherently.scoring.intervals.independent_units import Units, clusters_of, units_of
+from coherently.scoring.intervals.independent_units import Units, UnitSets, clusters_of, unit_sets, units_of
 from coherently.scoring.intervals.jackknife import (
     LEAST_EFFECTIVE_UNITS,
     LEAST_JUDGES,
@@ -24,6 +24,7 @@ __all__ = [
     "ClusterRatios",
     "Retaught",
     "Tally",
+    "UnitSets",
     "Units",
     "Variation",
     "clusters_of",
@@ -31,6 +32,7 @@ __all__ = [
     "effective_units",
     "own_half_widths",
     "redraw",
+    "unit_sets",
     "units_of",
     "variation",
 ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
     from coherently.panel import Panel
@@ -79,6 +81,53 @@ def clusters_of(panel: Panel, label: NDArray[np.int64] | None = None) -> NDArray
     _, first, number = np.unique(own, return_index=True, return_inverse=True)
     place: NDArray[np.int64] = np.argsort(np.argsort(first))
     return place[number.ravel()]
+
+
+class UnitSets(NamedTuple):
+    """What intervals leave out where parts of a panel hang together: sets of units, and the set of each event.
+
+    `events` has the number of the set of each event as written, `units` the units of each set.
+    """
+
+    events: NDArray[np.int64]
+    units: tuple[tuple[int, ...], ...]
+
+    def with_checks(self, checks: Iterable[Sequence[int]]) -> tuple[UnitSets, NDArray[np.int64]]:
+        """The sets with those of checks, each a few events, and the set of each check: all units of its events."""
+        number = {units: place for place, units in enumerate(self.units)}
+        found = []
+        for check in checks:
+            union = tuple(sorted({unit for event in check for unit in self.units[self.events[event]]}))
+            found.append(number.setdefault(union, len(number)))
+        return UnitSets(self.events, tuple(number)), np.array(found, np.int64)
+
+
+def unit_sets(panel: Panel, label: NDArray[np.int64] | None = None) -> UnitSets:
+    """Clusters as units; but if one has more than half of the forecasts, its variables are, as in `units_of`.
+
+    >>> from coherently.panel import Panel
+    >>> rows = [("Ann", text, 0.5) for text in ("p", "q", "p & q", "r", "r & s")]
+    >>> unit_sets(Panel.from_records(rows))
+    UnitSets(events=array([0, 1, 2, 3, 3]), units=((0,), (1,), (0, 1), (2,)))
+    >>> unit_sets(Panel.from_records(rows[1:]))
+    UnitSets(events=array([0, 0, 1, 1]), units=((0,), (1,)))
+    """
+    cluster = clusters_of(panel, label)
+    answers = np.bincount(cluster[panel.event_index], minlength=1)
+    largest = int(answers.argmax())
+    if 2 * answers[largest] <= len(panel):
+        return UnitSets(cluster, tuple((unit,) for unit in range(len(answers))))
+    units = units_of(panel, label)
+    own = [
+        tuple(units.members[first:end].tolist()) if inside else (-1 - number,)
+        for first, end, inside, number in zip(
+            units.starts[:-1], units.starts[1:], cluster == largest, cluster.tolist(), strict=True
+        )
+    ]
+    unit = {old: new for new, old in enumerate(dict.fromkeys(each for event in own for each in event))}
+    renamed = [tuple(unit[each] for each in event) for event in own]
+    number = {units_: place for place, units_ in enumerate(dict.fromkeys(renamed))}
+    return UnitSets(np.array([number[units_] for units_ in renamed], np.int64), tuple(number))
 
 
 def _of_clusters(

@@ -208,5 +208,5 @@ def _by_columns(part: Merged, budget: Budget, start: WorldRows | None, seed: int
         shortfall=nearest.shortfall,
         degenerate=NO_INDICES,
         steps=0,
-        hints=None if nearest.forces is None else Hints(x=nearest.x, forces=nearest.forces),
+        hints=nearest.hints,
     )

@@ -10,9 +10,11 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
+from coherently.solve.component.answer import Hints
 from coherently.solve.facts import Proof, Route
 from coherently.solve.lower_bounds.bound_rules import BOUNDS, COARSE_BOUNDS, HASTY_BOUNDS, LATE_BOUNDS
 from coherently.solve.worlds.grounds import Grounds
+from coherently.solve.worlds.oracle import kept_tree
 from coherently.solve.worlds.program import best_world, least_seconds
 
 if TYPE_CHECKING:
@@ -34,7 +36,10 @@ class NearestTuning:
     """How long searches and proofs of a component go on."""
 
     few_nodes: int = 100_000
-    """Number of nodes of branch and bound after which a coarser proof comes first."""
+    """Number of nodes of branch and bound after which a coarser proof comes first; twice as many if they are kept.
+
+    Kept trees have fewer diagonals and more nodes, which take less time each.
+    """
     many_nodes: int = 2**62
     """No limit of nodes."""
     coarse: float = 1e-2
@@ -74,6 +79,14 @@ class Nearest:
         self.route, self.proof = Route.COLUMNS, Proof.NOTHING
         self.relaxed, self.timed_out, self.eliminated = 0.0, True, False
         self.forces: ClusterForces | None = None
+        self.branched: Hints | None = None
+
+    @property
+    def hints(self) -> Hints | None:
+        """Where the bound was proved, if that is not at x alone."""
+        if self.branched is not None or self.forces is None:
+            return self.branched
+        return Hints(x=self.x, forces=self.forces)
 
     @property
     def objective(self) -> float:
@@ -188,7 +201,7 @@ class _Run:
             self.apply(LATE_BOUNDS)
             return
         for gap, nodes in (
-            (self.tolerance, TUNING.few_nodes),
+            (self.tolerance, TUNING.few_nodes * (1 + self.budget.hints)),
             (max(TUNING.coarse, self.tolerance), TUNING.many_nodes),
             (self.tolerance, TUNING.many_nodes),
         ):
@@ -199,12 +212,14 @@ class _Run:
     def _branch(self, shortfall: float, nodes: int) -> bool:
         """Prove that no world is `shortfall` below the level, or take in one that is; false past budget or `nodes`."""
         core = self.core
-        core.start_proof(core.level() - shortfall)
+        core.start_proof(core.level() - shortfall, keep=self.budget.hints)
         core.certify(core.bound())
         while core.nodes() < nodes and (seconds := self.budget.slice()) > 0:
             outcome = core.prove(seconds, nodes)
             core.certify(core.bound())
             if outcome == "proved":
+                if (tree := kept_tree(core, self.nearest.part, core.gradient(), scale=2.0)) is not None:
+                    self.nearest.branched = Hints(x=self.nearest.x, tree=tree)
                 return True
             if outcome == "better":
                 return self._take(core.better()) and self.search()

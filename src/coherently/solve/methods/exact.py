@@ -165,7 +165,7 @@ class Exact(Viewed):
 def _hints(problem: Problem, answers: AnswerTable) -> BoundHints:
     """Where bounds were proved: at the answers, unless a component says otherwise."""
     x, mass = answers.x.copy(), np.zeros(len(answers.x))
-    price, forces = dict[int, float](), []
+    price, forces, trees = dict[int, float](), [], []
     for i, answer in answers.others.items():
         if (hints := answer.hints) is None:
             continue
@@ -176,7 +176,9 @@ def _hints(problem: Problem, answers: AnswerTable) -> BoundHints:
         if hints.forces is not None:
             x[own] = hints.forces.x[: len(own)]
             forces.append(hints.forces)
-    return BoundHints(x=x, mass=mass, price=price, forces=tuple(forces))
+        if hints.tree is not None:
+            trees.append(hints.tree)
+    return BoundHints(x=x, mass=mass, price=price, forces=tuple(forces), trees=tuple(trees))
 
 
 def _prices(merged: Merged, own: NDArray[np.int32], price: Vector) -> dict[int, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.solve.facts import Proof
+from coherently.solve.solution import SignTree
 from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.program import best_world
 
@@ -33,13 +34,37 @@ def rounding_of(*terms: Vector) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Least:
-    """A world, its sum, and a lower bound for all worlds; `exact` if dynamic programming covered all of them."""
+    """A world, its sum, and a lower bound for all worlds; `exact` if dynamic programming covered all of them.
+
+    `tree` proves the bound, if that was by branching and is to be written down.
+    """
 
     world: Truth
     value: float
     bound: float
     exact: bool
     proof: Proof
+    tree: SignTree | None = None
+
+
+def kept_tree(
+    core: _core.NearestMixture | _core.WorldOracle, part: Merged, coefficients: Vector, scale: float
+) -> SignTree | None:
+    """The tree of the last proof, if it was kept and came to its end; an energy of 1 is a loss of `scale`."""
+    kept = core.kept_tree()
+    if kept is None:
+        return None
+    tree, places, fixed, y = kept
+    return SignTree(
+        tree=tree,
+        places=places,
+        fixed=fixed,
+        y=y,
+        fines=tuple(core.fines()),
+        origin=part.origin,
+        scale=scale,
+        size=float(np.abs(coefficients).sum()),
+    )
 
 
 class Oracle:
@@ -63,7 +88,7 @@ class Oracle:
             return Least(world=world, value=value, bound=value, exact=True, proof=Proof.ALL_WORLDS)
         world = core.search(ATTEMPTS, budget.left()) if known is None else known
         if not budget.is_over() and self.grounds.proof is Proof.SEMIDEFINITE:
-            return self._branch(world, budget, tolerance)
+            return self._branch(coefficients, world, budget, tolerance)
         try:
             relaxation = self.grounds.relaxation_within(budget)
         except MethodError:
@@ -99,13 +124,20 @@ class Oracle:
                 return world
         return min(better, key=self._core.value)
 
-    def _branch(self, world: Truth, budget: Budget, tolerance: float) -> Least:
+    def _branch(self, coefficients: Vector, world: Truth, budget: Budget, tolerance: float) -> Least:
         core, outcome = self._core, "better"
         while outcome == "better":
-            core.start_proof(core.value(world) - tolerance)
+            core.start_proof(core.value(world) - tolerance, keep=budget.hints)
             outcome = "unfinished"
             while outcome == "unfinished" and (seconds := budget.slice()) > 0:
                 outcome = core.prove(seconds)
             if outcome == "better":
                 world = self._best(world, core.better())
-        return Least(world=world, value=core.value(world), bound=core.bound(), exact=False, proof=Proof.SEMIDEFINITE)
+        return Least(
+            world=world,
+            value=core.value(world),
+            bound=core.bound(),
+            exact=False,
+            proof=Proof.SEMIDEFINITE,
+            tree=kept_tree(core, self.part, coefficients, scale=1.0),
+        )

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
     from coherently.report.dossier import Dossier
     from coherently.result import Result
-    from coherently.solve import Method
-    from coherently.solve.budget import Signal
+    from coherently.solve import Method, Signal
 
 CHECK_SECONDS = 10.0
 """Time limit of the check of the panel that the report shows, in seconds."""

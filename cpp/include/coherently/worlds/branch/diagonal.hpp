@@ -8,6 +8,7 @@
 
 #include "coherently/deadline.hpp"
 #include "coherently/random.hpp"
+#include "coherently/worlds/branch/sign_tree.hpp"
 #include "coherently/worlds/energy.hpp"
 
 namespace coherently {
@@ -27,8 +28,9 @@ public:
     static constexpr std::size_t most_open = 20000;  // nodes
 
     // Begins with the energy's present coefficients. `seconds` sharpen the first bound, which does not speed up
-    // branching. Up to `open` nodes are visited in the order of their bounds; more would need too much memory.
-    void start(double cutoff, double seconds = 0, std::size_t open = most_open);
+    // branching. Up to `open` nodes are visited in the order of their bounds; more would need too much memory. With
+    // `keep` the tree is kept, and points of tangents are on its grid.
+    void start(double cutoff, double seconds = 0, std::size_t open = most_open, bool keep = false);
     // Continues until the deadline or until so many nodes were visited since the start.
     Outcome run(Deadline deadline, std::size_t nodes);
     // A valid bound on the energy of every world, at most the cutoff.
@@ -36,6 +38,8 @@ public:
     // Worlds below the cutoff, if the outcome is better: those found within about twice the nodes of the first one.
     const std::vector<World>& better() const { return better_; }
     std::size_t nodes() const { return nodes_; }
+    // The tree of a proof that was kept and has ended with the outcome proved; else null.
+    const SignTree* tree() const { return is_whole_ ? tree_.get() : nullptr; }
 
 private:
     struct Tuning;
@@ -47,6 +51,7 @@ private:
         double bound = -std::numeric_limits<double>::infinity();  // the best known
         double measured = bound;                                  // what s gives
         int depth = 0;
+        std::int32_t number = 0;  // in the tree that is kept
         std::shared_ptr<const Tuning> tuning;
     };
 
@@ -54,8 +59,9 @@ private:
     void tune(Node& node, Precision precision);
     void measure(Node& node) const;
     bool settle(Node& node) const;
-    void narrow(Node& node) const;
+    void narrow(Node& node);
     void branch(Node& node);
+    void keep_point(const Node& node);
     void push(Node&& node);
     Node pop();
     void fix(Node& node, std::size_t at, int side) const;
@@ -75,6 +81,8 @@ private:
     std::vector<Node> stack_;  // the last node first, once the heap is full
     std::size_t open_ = most_open;
     std::vector<World> better_;
+    std::unique_ptr<SignTree> tree_;  // if it is kept
+    bool is_whole_ = false;
     std::size_t enough_ = 0;  // number of nodes after which the better worlds are returned
 };
 

@@ -23,6 +23,13 @@ public:
     const Energy& energy() const { return energy_; }
     // The constant to be added to a sum.
     double constant() const { return constant_; }
+    // What a broken rule costs: a multiple of the truth of a function of one or two variables (the second is -1 then).
+    struct Fine {
+        std::int32_t first, second;
+        std::uint64_t table;
+        double amount;
+    };
+    std::vector<Fine> fines() const;
 
 private:
     struct Term {  // adds factor times the penalty of a rule where a function holds

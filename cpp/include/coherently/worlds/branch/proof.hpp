@@ -23,14 +23,18 @@ public:
     // Whether every law is about at most two variables, and every block has a kind with known prices.
     bool is_possible() const { return !priced_ || priced_->is_quadratic(); }
     // Begins with the energy's present coefficients. `seconds` sharpen the first bound, and `open` nodes at most are
-    // visited in the order of their bounds.
-    void start(double cutoff, double seconds = 0, std::size_t open = DiagonalBound::most_open);
+    // visited in the order of their bounds. With `keep` the tree is kept.
+    void start(double cutoff, double seconds = 0, std::size_t open = DiagonalBound::most_open, bool keep = false);
     Outcome run(Deadline deadline, std::size_t nodes) { return bound_->run(deadline, nodes); }
     // A valid bound on the energy of every possible world, at most the cutoff.
     double bound() const { return bound_->bound() + constant(); }
     // Worlds below the cutoff, if the outcome is better. Under laws they may break some.
     const std::vector<World>& better() const { return bound_->better(); }
     std::size_t nodes() const { return bound_->nodes(); }
+    // The tree of a proof that was kept and has ended with the outcome proved; else null.
+    const SignTree* tree() const { return bound_->tree(); }
+    // The penalties in the energy that the tree is about, null if there is no space.
+    const PricedEnergy* priced() const { return priced_.get(); }
     // Raises the penalties of laws from the next start.
     void raise();
 

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from coherently.solve.component.objective import Model, Objective, Planes
     from coherently.solve.component.planes import PlaneBelow
     from coherently.solve.lazy_table import WorldRows
+    from coherently.solve.solution import SignTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,8 +327,8 @@ class Newton:
             known, least = self.oracle.search(plane.coefficients, self.budget)
             self.engine.include(known[None])
         if self.budget.is_enough(self.best.value - plane.bound(least), self.best.value):
-            least, proof = self._least(plane.coefficients, known)
-            self._prove(plane, least, proof, Hints(x=sides[: len(self.part)], mass=mass, price=self.prices))
+            least, proof, tree = self._least(plane.coefficients, known)
+            self._prove(plane, least, proof, Hints(x=sides[: len(self.part)], mass=mass, price=self.prices, tree=tree))
         return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
 
     def _prove(self, plane: PlaneBelow, least: float, proof: Proof, hints: Hints) -> None:
@@ -338,17 +339,17 @@ class Newton:
             if proof is not Proof.PROGRAM or self.hints is None:  # what a program proves, nobody can write down
                 self.hints = hints
 
-    def _least(self, coefficients: Vector, known: Truth | None) -> tuple[float, Proof]:
+    def _least(self, coefficients: Vector, known: Truth | None) -> tuple[float, Proof, SignTree | None]:
         """A lower bound on a sum over all worlds; if it is not exact, the best world found joins the engine's."""
         if self.oracle.is_exact:
-            return self.engine.minimise(coefficients)[0], Proof.ALL_WORLDS
+            return self.engine.minimise(coefficients)[0], Proof.ALL_WORLDS, None
         allowed = 0.25 * self.budget.tolerance * self.best.scale
         try:
             found = self.oracle.least(coefficients, self.budget, allowed, known)
         except MethodError:  # an event is about too many variables, or there are too many clusters
-            return -math.inf, Proof.NOTHING
+            return -math.inf, Proof.NOTHING, None
         self.engine.include(found.world[None])
-        return found.bound, found.proof
+        return found.bound, found.proof, found.tree
 
 
 def _smoothing_mass(objective: Objective, blend: Blend, most: float) -> float:

@@ -58,8 +58,10 @@ class ShareTuning:
     """Maximum number of worlds per variable of a component of many."""
     used: tuple[float, ...] = (1e-3, 1.0, 1e-6, 1e-9)
     """Ratios of share and multiplier, in units of weight, below which a world may have no share."""
-    finished: float = 1e-10
-    """The largest gap, relative to the objective or the weights, that is not left to the general solver."""
+    finished: float = 1e-9
+    """The largest gap, relative to the objective, that is not left to the general solver."""
+    least_lost: float = 1e-3
+    """The least objective to which gaps are compared, relative to all weights."""
     likely: float = 1e-4
     """The least probability of a condition."""
     unsettled: float = 1e-6
@@ -105,7 +107,7 @@ def solve_shares(part: Merged, objective: Objective | Squares, budget: Budget) -
             best = answer
         if budget.is_over() or (best is not None and best.gap <= CLOSE * terms.total):
             break
-    is_near = best is not None and best.gap <= TUNING.finished * max(best.objective, terms.total)
+    is_near = best is not None and best.gap <= TUNING.finished * max(best.objective, TUNING.least_lost * terms.total)
     return best if is_near or budget.is_over() else None
 
 
