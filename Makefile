@@ -2,7 +2,7 @@
 export PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -type f -not -name '*.pyc')
+CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -type f -not -name '*.pyc' -not -path 'cpp/browser/*')
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
@@ -24,6 +24,7 @@ lint: $(VENV)/developed
 
 docs: $(VENV)/developed
 	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
+	$(BIN)/python -m setup.browser_page docs/_build/browser.html
 
 browser postgres:
 	@sh setup/machine.sh $@
@@ -101,6 +102,6 @@ $(VENV)/installed: dist/built constraints.txt
 	touch $@
 
 $(VENV)/developed: $(VENV)/installed
-	@sh setup/machine.sh folder 2000
+	@sh setup/machine.sh folder 2500
 	$(STEP) $(VENV) $(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[dev]"
 	touch $@

@@ -22,6 +22,7 @@ PARTS = (
     "networks",
     "engines",
     "web",
+    "pages",
 )
 
 

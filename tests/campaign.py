@@ -6,6 +6,7 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 
+from tests.browser import page_checks
 from tests.events import checks
 from tests.explain import check_checks, explanation_checks, question_checks, relation_checks
 from tests.explain.bets import book_checks
@@ -192,13 +193,19 @@ def kills_lose_nothing(part):
     log_checks.check_kills(15_000 + part, 200 // PARTS)
 
 
-def requests_are_answered(part):
-    """Half of them on each store."""
+@contextlib.contextmanager
+def _store_of(part, *, durable=False):
+    """The address of an empty store: half of the parts are on each kind."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        url = f"sqlite:///{folder}/store.db"
         if part % 2:
-            url = stack.enter_context(contextlib.closing(postgres.Server())).new_database()
-        api_checks.check_api(url, 16_000 + part, 20_000 // PARTS)
+            yield stack.enter_context(contextlib.closing(postgres.Server(durable=durable))).new_database()
+        else:
+            yield f"sqlite:///{folder}/store.db"
+
+
+def requests_are_answered(part):
+    with _store_of(part) as url:
+        api_checks.check_api(url, 16_000 + part, 50_000 // PARTS)
 
 
 def submissions_count_once(part):
@@ -211,7 +218,8 @@ def submissions_count_once(part):
 
 
 def kills_keep_submissions(part):
-    load_checks.check_kills(16_000 + part, 200 // PARTS)
+    with _store_of(part, durable=True) as url:
+        load_checks.check_kills(16_000 + part, 500 // PARTS, url)
 
 
 def networks_agree(part):
@@ -244,6 +252,11 @@ def consistency_intervals_cover(part):
 
 def connected_intervals_cover(part):
     return f"{interval_checks.check_connected_coverage(19_000 + part, 1_000 // PARTS):.1f}"
+
+
+def pages_agree(part):
+    kinds = page_checks.check_in_browser(30_000 + part * 1_000, 10_000 // PARTS)
+    return f"{kinds['partly answered'] * PARTS / 10_000:.3f}"
 
 
 CAMPAIGNS = {
@@ -314,10 +327,16 @@ CAMPAIGNS = {
     "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
     "250 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,
     "200 processes killed while they write the log of a live panel": kills_lose_nothing,
-    "20,000 requests made from the schema of the workbench: no fault, every answer as it says": requests_are_answered,
+    "50,000 requests made from the schema of the workbench, on both stores: no fault, every answer as it says": (
+        requests_are_answered
+    ),
     "100 clients with 100 submissions each, some sent twice, on SQLite and on PostgreSQL": submissions_count_once,
-    "200 processes killed while they write to the workbench's store": kills_keep_submissions,
+    "500 processes killed while they write to the workbench's store, half on SQLite and half on PostgreSQL": (
+        kills_keep_submissions
+    ),
     "5,000 networks under losses, repeats and restarts against loops in one place (largest difference)": networks_agree,
+    "10,000 panels on the page that needs no installation, in Chromium, against Python (largest part in which it "
+    "leaves something to the package)": pages_agree,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }
 ALONE = (time_limits, submissions_count_once)

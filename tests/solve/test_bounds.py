@@ -418,3 +418,13 @@ def test_a_pair_that_remembers():
     low, high = found
     assert (low, high) == found == (0.25, 0.5)
     assert (found.low, found.high, found.certified, found.note) == (0.25, 0.5, False, "early")
+
+
+def test_an_event_that_the_answer_settles_has_one_probability():
+    # The numbers are coherent but for their last digit, so that the force on the answer is hardly more than rounding.
+    rows = [("Ann", "q -> p", 0.536927), ("Ann", "p", 0.158212), ("Bob", "p", 0.158212), ("Bob", "q", 0.621286)]
+    rows += [("Cid", "q -> p", 0.536927), ("Cid", "q", 0.621286), ("Dee", "q -> p", 0.536927), ("Dee", "q", 0.621286)]
+    result = co.aggregate(co.Panel.from_records(rows, laws=["p -> q"]), co.Exact())
+    low, high = result.bounds("~p")
+    assert low == pytest.approx(1 - result.probability("p"), abs=1e-12)
+    assert high == pytest.approx(low, abs=1e-12)

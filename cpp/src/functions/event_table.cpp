@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <stdexcept>
-#include <thread>
 
 #include "groups/parallel.hpp"
 
@@ -266,7 +265,7 @@ std::int32_t EventTable::look_up(const OwnedFunction& owned) const {
 Batch EventTable::add(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters,
                       unsigned threads) {
     constexpr std::size_t piece = 1024, pieces = 16, turn = piece * pieces, few = 8;
-    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+    if (threads == 0) threads = count_processors();
     grow(kinds_.size() + texts.size());  // at most so many, and one step is cheaper than many
     Batch batch;
     batch.sides.reserve(texts.size());

@@ -209,7 +209,7 @@ class Checker:
             total.add_pin(self.panel, integer(pin, 0, len(self.panel.pins) - 1), price)
         laws = numbered(record["laws"], len(self.panel.laws))
         whole = CostSum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
-        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file, self.signs)
+        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file=file, signs=self.signs)
         least = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
         found.value += max(Fraction(0), total.constant + Fraction(least, 1 << bits))
         found.prices += total.prices

@@ -156,7 +156,7 @@ class SignTreeReader:
         y, (k,) = self.numbers("q", n), self.numbers("B", 1)
         if k > MOST_SHIFT:
             raise ProofRefusedError(f"a semidefinite form has k above {MOST_SHIFT}")
-        return convex_form(self.form, signs, y, k, [self.numbers("i", i + 1) for i in range(n)])
+        return convex_form(self.form, signs, y=y, k=k, c=[self.numbers("i", i + 1) for i in range(n)])
 
     def tangent(self, form: ConvexForm, signs: Sequence[int]) -> Tangent:
         """The next point; variables that are not free are at their signs."""

@@ -208,7 +208,7 @@ def _record(
     rest = b""
     if cost > MOST_WORK and tree is not None:
         bits -= excess_digits(tree.tree, tree.unit, bits)
-        total = _planes(panel, terms, part, points, bits)
+        total = _planes(panel, terms, part, points, bits=bits)
         factor = tree.tree.scale * tree.unit * 2**bits
         leaf, rest = sign_leaf(total, part.laws, tree.tree, tree.literals, factor=factor) or (leaf, b"")
     ratios = [_hint(terms[i], points, bits) for i in part.terms]

@@ -41,7 +41,7 @@ def check_proof(panel: Panel, result: Result, proof: bytes | str | os.PathLike[s
     source = proof if isinstance(proof, bytes) else _existing(proof)
     signs = CompiledSigns()
     try:
-        found = check(_canonical(panel), result.to_json(), source, ProofLimits(), signs)
+        found = check(_canonical(panel), result.to_json(), source, ProofLimits(), signs=signs)
     except BadInputError as error:
         raise ResultError(f"the proof cannot be checked: {error}") from None
     return ProofCheck(found, found.sentence + signs.sentence)
@@ -64,7 +64,8 @@ def check_proof_files(
     try:
         whole = _canonical(panel)
         trusted = read is None or read.digest != whole.digest
-        found = check(whole if read is None or trusted else read, read_text(result), source, ProofLimits(), signs)
+        posed = whole if read is None or trusted else read
+        found = check(posed, read_text(result), source, ProofLimits(), signs=signs)
     except BadInputError as error:
         raise PanelError(f"the proof cannot be checked: {error}") from None
     return ProofCheck(found, found.sentence + signs.sentence + (f"; {TRUSTED}" if trusted else ""))

@@ -49,8 +49,15 @@ def not_found(what: str) -> RefusedError:
     return RefusedError(404, "not-found", f"There is no such {what}.", remedy="Look at the address.")
 
 
-def too_many(what: str, limit: int, remedy: str) -> RefusedError:
-    """A limit on how many there may be is reached."""
-    return RefusedError(
-        429, "too-many", f"There are too many {what}.", allowed=f"at most {limit:,} {what}", remedy=remedy
-    )
+NOT_FINISHED = "not-finished"
+
+
+def not_finished(message: str) -> RefusedError:
+    """It is being worked out, and takes longer than the seconds for which somebody waits."""
+    return RefusedError(503, NOT_FINISHED, message, remedy="Ask again in a moment.")
+
+
+def too_many(what: str, limit: int, remedy: str, found: str | None = None) -> RefusedError:
+    """A limit on how many there may be is reached; `found` is a sentence about how many there are."""
+    message = found or f"There are too many {what}."
+    return RefusedError(429, "too-many", message, allowed=f"at most {limit:,} {what}", remedy=remedy)

@@ -40,8 +40,8 @@ class ServiceLimits:
     """Panels of one account."""
     questions: int = 500
     """Questions of one panel."""
-    events: int = 2_000
-    """Events of one panel."""
+    events: int = 1_000
+    """Events of one panel: pages take as long as there are events, and with so many at most half a second."""
     laws: int = 2_000
     """Laws of one panel."""
     judges: int = 1_000
@@ -60,7 +60,7 @@ class ServiceLimits:
     """Seconds that a request of the stateless calls may take."""
     feedback_seconds: float = 0.25
     """Seconds of the processor that a look at one judge's answers may take; more when it is asked for again."""
-    page_seconds: float = 0.6
+    page_seconds: float = 0.5
     """Seconds that a page waits for what is being worked out; then it says that this is not finished."""
     calls: int = 4
     """Stateless calls that wait or run at the same time."""

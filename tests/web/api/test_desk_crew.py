@@ -1,5 +1,6 @@
 """Work on answers is done in processes of its own: nobody waits for long, and no sheet slows another."""
 
+import contextvars
 import threading
 import time
 from dataclasses import replace
@@ -135,3 +136,20 @@ def test_pages_say_what_is_not_finished(tmp_path):
         weather.close()
         weather.api.post(f"{weather.path}/rounds", json={"phase": "closed"}).raise_for_status()
         assert weather.ann.get("/sheet/closing").json()["fates"] is None
+
+
+def test_looks_of_one_request_share_its_seconds(monkeypatch):
+    assert desk_crew._left(0.5) == 0.5
+    now = time.monotonic()
+
+    def asked():
+        desk_crew.begin_request()
+        monkeypatch.setattr(desk_crew.time, "monotonic", lambda: now + 0.3)
+        first = desk_crew._left(0.5)
+        monkeypatch.setattr(desk_crew.time, "monotonic", lambda: now + 10.0)
+        return first, desk_crew._left(0.5)
+
+    monkeypatch.setattr(desk_crew.time, "monotonic", lambda: now)
+    first, late = contextvars.copy_context().run(asked)
+    assert first == pytest.approx(0.2)
+    assert late == desk_crew.LEAST

@@ -3,7 +3,7 @@
 import pytest
 
 from coherently.errors import CoherentlyError
-from tests.web.api.service import Weather, refused
+from tests.web.api.service import Service, Weather, refused, slower
 
 
 def test_a_panel_is_made_edited_listed_and_deleted(service):
@@ -318,3 +318,24 @@ def test_a_board_does_not_die_of_what_it_cannot_suggest(weather):
     assert weather.api.get(f"{weather.path}/board").status_code == 200
     weather.close()
     assert weather.api.get(f"{weather.path}/board").json()["round"]["phase"] == "discussion"
+
+
+def test_questions_beyond_what_pages_can_show_are_refused_while_they_are_written(store_url):
+    with Service(store_url, slower(questions=3, events=4)) as service:
+        weather = Weather(service)
+        title = {"title": "More", "kind": "partition"}
+        draft = title | {"events": [{"event": f"more{i}", "title": f"more {i}"} for i in range(2)]}
+        path = f"{weather.path}/questions"
+        words = ("The panel has 3 questions, and this would be one more.", "at most 3 questions", "in another panel")
+        refused(weather.api.post(path, json=draft), 429, *words)
+        first = weather.api.get(path).json()["questions"][0]["id"]
+        weather.api.delete(f"{path}/{first}").raise_for_status()
+        draft["events"] += [{"event": "more2", "title": "more 2"}]
+        words = (
+            "The panel has 2 events, and this question would bring 3 more.",
+            "at most 4 events",
+            "in another panel",
+        )
+        refused(weather.api.post(path, json=draft), 429, *words)
+        draft["events"].pop()
+        assert weather.api.post(path, json=draft).status_code == 201

@@ -165,7 +165,7 @@ def _numbered(scope: Scope, value: Vector) -> Iterator[tuple[AssertionTable, Vec
         yield table, table.chances(value)
 
 
-class _TablePart(NamedTuple):
+class _RowsOfTable(NamedTuple):
     """Relations of one table with a row of literals each: `most` is what their probabilities may add up to.
 
     `holds` has a column for each broken relation: whether the row is about all its forecasts; `same` if about no more.
@@ -194,7 +194,7 @@ class FreshRelations:
     about, which may be broken still.
     """
 
-    parts: list[_TablePart]
+    parts: list[_RowsOfTable]
     unlisted: Mask
 
     def broken_at(self, values: Vector, mended: int | None, tolerance: float) -> Mask:
@@ -244,7 +244,7 @@ def fresh_relations(
                     continue
                 holds = ~_meet(~about[kept], own.T)
                 same = holds & (about[kept].sum(axis=1)[:, None] == own.sum(axis=1))
-                parts.append(_TablePart(table, literals[kept], most, holds, same))
+                parts.append(_RowsOfTable(table, literals[kept], most, holds=holds, same=same))
                 unlisted &= ~same.any(axis=0)
     return FreshRelations(parts, unlisted)
 

@@ -13,7 +13,7 @@ from coherently.errors import MethodError
 from coherently.solve.component.answer import Hints
 from coherently.solve.facts import Proof, Route
 from coherently.solve.lower_bounds.bound_rules import BOUNDS, COARSE_BOUNDS, HASTY_BOUNDS, LATE_BOUNDS
-from coherently.solve.worlds.grounds import Grounds
+from coherently.solve.worlds.grounds import EAGER_STATES, Grounds
 from coherently.solve.worlds.oracle import kept_tree
 from coherently.solve.worlds.program import best_world, least_seconds
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
     from coherently.solve.lower_bounds.bound_rules import BoundingRule
     from coherently.solve.solution import ClusterForces
-
-EAGER_STATES = 2**14
-"""With at most this many states of a junction tree, the best of all worlds is found each time."""
 
 
 @dataclass(frozen=True, slots=True)

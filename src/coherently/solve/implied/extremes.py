@@ -230,9 +230,11 @@ class BoundSearch:
             priced = self.pricing.least(costs, budget, tolerance * max(optimum.floor, TUNING.rare))
             least = self.rows.least(prices) + priced.bound + optimum.reduced.constant
             bound = max(bound, optimum.bound(least))
-            if value - bound <= ENOUGH or budget.is_over():
+            if value - bound <= (TUNING.close if self.pricing.is_quick else ENOUGH) or budget.is_over():
                 break
-            if sum(self._take(world, program) for world in priced.worlds) == 0:
+            if value - bound <= ENOUGH and len(stages) > 1:
+                stages = stages[-1:]  # a pull by a force that is rounding itself leaves a gap
+            elif sum(self._take(world, program) for world in priced.worlds) == 0:
                 stages.pop(0)
         return (value if value - bound <= TUNING.close else bound), value
 

@@ -24,6 +24,9 @@ DENSE_VARIABLES = 300
 DENSE_DEGREE = 12
 """Average number of events per variable above which the semidefinite bound usually wins over clusters."""
 
+EAGER_STATES = 2**14
+"""With at most this many states of a junction tree, the best of all worlds is found each time."""
+
 
 class Grounds:
     """A component with its possible worlds; costly facts are computed once, when they are needed."""

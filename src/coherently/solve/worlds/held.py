@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from coherently.problem import LARGEST_GROUP
-from coherently.solve.worlds.grounds import DENSE_VARIABLES
+from coherently.solve.worlds.grounds import DENSE_VARIABLES, EAGER_STATES
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ class Pricing:
             held = np.unique(part.functions.variables[part.functions.starts[-1 - asked] :]).astype(np.int64)
             if len(held) <= FEW:
                 self.held, self.works, self.oracle = held, True, Oracle(_with_singles(part, held, asked))
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether dynamic programming finds the best world at once."""
+        return self.oracle.grounds.cost <= EAGER_STATES and not len(self.held)
 
     def least(self, coefficients: Vector, budget: Budget, tolerance: float) -> Priced:
         """The best worlds found; their bound may be lower by the tolerance, or by more if the budget is over."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import Headers, MutableHeaders
 
+from coherently.web.access.desk_crew import begin_request
 from coherently.web.access.origins import check_host, client_address, is_encrypted
 from coherently.web.access.rates import Buckets, too_fast
 from coherently.web.refusals import RefusedError
@@ -63,6 +64,7 @@ class Door:
             await send({"type": "websocket.close", "code": 1000})
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begin_request()
         headers = Headers(scope=scope)
         peer = scope["client"][0] if scope.get("client") else "unknown"
         state = scope.setdefault("state", {})

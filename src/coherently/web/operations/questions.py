@@ -11,7 +11,7 @@ from coherently.explain import judge_sheet as desk
 from coherently.explain.fit.recent_values import Lately
 from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel
-from coherently.web.refusals import RefusedError, not_found, too_many
+from coherently.web.refusals import RefusedError, not_finished, not_found, too_many
 from coherently.web.shapes.panel_shapes import EventView, LawList, LawView, QuestionList, QuestionView
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def read_draft(bench: Workbench, caller: AccountCaller, panel: str, draft: ReadD
     setting, wait = setting_of(bench, panel), bench.settings.limits.page_seconds
     found = bench.desk.ask(f"{panel} drafts", wait, desk.read_draft, setting, draft.text, draft.kind)
     if found is None:
-        raise RefusedError(503, "not-finished", "The draft is still being read.", remedy="Ask again in a moment.")
+        raise not_finished("The draft is still being read.")
     return found
 
 
@@ -141,18 +141,18 @@ def as_setting(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -
     key = id(questions), id(laws)  # what is kept holds both lists, so that the numbers stay theirs
     known = _SETTINGS.get(key)
     if known is None:
-        known = _Settled(questions, laws, _as_setting(questions, laws))
+        known = _SettingOfLists(questions, laws, _as_setting(questions, laws))
         _SETTINGS.put(key, known)
     return known.setting
 
 
-class _Settled(NamedTuple):
+class _SettingOfLists(NamedTuple):
     questions: tuple[QuestionRecord, ...]
     laws: tuple[LawRecord, ...]
     setting: SheetSetting
 
 
-_SETTINGS: Lately[_Settled] = Lately(KEPT)
+_SETTINGS: Lately[_SettingOfLists] = Lately(KEPT)
 
 
 def _as_setting(questions: tuple[QuestionRecord, ...], laws: tuple[LawRecord, ...]) -> SheetSetting:
@@ -207,10 +207,14 @@ def _check_still_read(questions: Sequence[QuestionRecord], laws: Sequence[LawRec
 def check_room(bench: Workbench, questions: Sequence[QuestionRecord], more: int) -> None:
     """Refuse a question with so many events if there would be too many."""
     limits = bench.settings.limits
+    events = sum(len(question.events) for question in questions)
+    remedy = "Withdraw a question that is no longer needed, or ask this one in another panel."
     if len(questions) >= limits.questions:
-        raise too_many("questions", limits.questions, "Withdraw a question that is no longer needed.")
-    if sum(len(question.events) for question in questions) + more > limits.events:
-        raise too_many("events", limits.events, "Withdraw a question that is no longer needed.")
+        found = f"The panel has {len(questions):,} questions, and this would be one more."
+        raise too_many("questions", limits.questions, remedy, found)
+    if events + more > limits.events:
+        found = f"The panel has {events:,} events, and this question would bring {more:,} more."
+        raise too_many("events", limits.events, remedy, found)
 
 
 def texts_of(questions: Iterable[QuestionRecord]) -> list[str]:

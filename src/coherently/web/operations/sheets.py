@@ -18,7 +18,7 @@ from coherently.web.operations.discussions import (
 from coherently.web.operations.judge_drawings import answers_of_drawing, own_drawings
 from coherently.web.operations.panel_operations import time_zone, view_round
 from coherently.web.operations.questions import setting_of, view_question
-from coherently.web.refusals import RefusedError
+from coherently.web.refusals import RefusedError, not_finished
 from coherently.web.shapes.judging_shapes import CommentList
 from coherently.web.shapes.sheet_shapes import (
     AnswerView,
@@ -153,9 +153,7 @@ def fit_answers(bench: Workbench, caller: JudgeCaller, draft: FitDraft) -> FitVi
     asked = (setting_of(bench, caller.panel), tuple(own), draft.key, _meant(bench, caller))
     changes = bench.desk.ask(caller.judge.id, FIT_SECONDS, desk.fit, *asked)
     if changes is None:
-        raise RefusedError(
-            503, "not-finished", "The change is still being looked for.", remedy="Ask again in a moment."
-        )
+        raise not_finished("The change is still being looked for.")
     return FitView(changes=[ChangeOfAnswer.model_validate(each.as_dict()) for each in changes])
 
 

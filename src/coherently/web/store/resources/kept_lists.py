@@ -36,7 +36,7 @@ LAST = select(func.max(change.c.id)).where(OWN)
 SINCE = select(change.c.kind).where(OWN, change.c.id > bindparam("seen")).limit(FEW)
 
 
-class _KeptList(NamedTuple, Generic[Records]):
+class _ListAtChange(NamedTuple, Generic[Records]):
     """A list as it was at a change, and when that was last known to be so."""
 
     seen: int
@@ -49,7 +49,7 @@ class KeptLists(Generic[Records]):
 
     def __init__(self, database: Database, read: Callable[[Connection, str], Records]) -> None:
         self._database, self._find, self._lock = database, read, threading.Lock()
-        self._kept: OrderedDict[str, _KeptList[Records]] = OrderedDict()
+        self._kept: OrderedDict[str, _ListAtChange[Records]] = OrderedDict()
 
     def get(self, panel: str) -> Records:
         """The list as it is in this moment of the store; inside of a write it is read, and not kept."""
@@ -63,7 +63,7 @@ class KeptLists(Generic[Records]):
             known = self._kept.get(panel)
         is_known = known is not None and time.monotonic() - known.known_at < STALE
         if known is None or not is_known or not _is_same(connection, panel, known.seen, last):
-            known = _KeptList(last, 0.0, self._find(connection, panel))
+            known = _ListAtChange(last, 0.0, self._find(connection, panel))
         with self._lock:
             self._kept[panel] = known._replace(seen=last, known_at=time.monotonic())
             self._kept.move_to_end(panel)
