@@ -14,6 +14,7 @@ PARTS = (
     "exact",
     "losses",
     "counts",
+    "proofs",
     "components",
     "structure",
     "explain",

@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+import random
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,10 @@ from coherently.errors import MethodError, ResultError
 from coherently.panel.canonical import digest
 from coherently.proofcheck.__main__ import main
 from coherently.proofcheck.forecast_files import ReadingOptions
+from coherently.proofcheck.leaves import WorkLeft
+from coherently.proofcheck.loss_planes import LossRule
 from coherently.proofcheck.posed_panel import read_panel
+from coherently.result.written_panel import written_panel
 from tests.cli.program import run
 from tests.panels import TABLE_2
 from tests.proofcheck.proof_cases import LOSSES, check_proofs, proved_files, wide_rows
@@ -55,6 +59,41 @@ def test_vanishing_conditions_pins_and_counts_are_proved(tmp_path, loss):
     found = files.check()
     assert found.word == "proved", found.sentence
     assert float(found.upper) == pytest.approx(result.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_writer_numbers_terms_and_variables_as_the_checker_does(tmp_path, seed):
+    rng = random.Random(seed)
+    texts = ["b & a", "~a", "c given b", "~c given b", "~(a & b)", "a", "d | c", "b given d & c", "éa"]
+    rows = []
+    for _ in range(20):
+        low, high = sorted(round(rng.random(), 1) for _ in range(2))
+        row = {
+            "judge": rng.choice(("Z", "a", 'q"', "q", "é")),
+            "event": rng.choice(texts),
+            "weight": rng.choice((0, 1, 2)),
+        }
+        wide = seed % 2 and rng.random() < 0.5
+        row |= {"lower": low if wide else None, "upper": high if wide and rng.random() < 0.8 else None}
+        rows.append(row | {"probability": round(rng.uniform(low, high), 2)})
+    rows[0]["weight"] = 1
+    if not seed % 2:
+        rows = [{name: row[name] for name in ("judge", "event", "probability", "weight")} for row in rows]
+    result, files = proved_files(tmp_path, rows, ["d -> c"], rng.choice(LOSSES))
+    read = read_panel(files.panel, files.laws, ReadingOptions())
+    written = written_panel(result, read.digest)
+    assert [one.name for one in written.space.variables] == [one.name for one in read.space.variables]
+    own, other = (one.terms(LossRule("brier"), WorkLeft()) for one in (written, read))
+    assert [(one.joint, one.condition, one.turned, one.settled) for one in own] == [
+        (one.joint, one.condition, one.turned, one.settled) for one in other
+    ]
+    assert files.check().word == "proved"
+
+
+def test_a_pin_that_is_stated_twice_is_proved(tmp_path):
+    result, files = proved_files(tmp_path, [("A", "a", 0.1), ("B", "a & b", 0.3)], ["P(a) >= 0.9", "P(a) >= 0.9"])
+    assert files.check().word == "proved"
+    assert result.objective > 0.6
 
 
 def test_settled_conditionals_are_constants(tmp_path):

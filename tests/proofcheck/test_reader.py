@@ -213,3 +213,16 @@ def test_intervals_at_0_and_1_are_clipped_under_the_log_loss(tmp_path):
     assert found.word == "proved"
     assert float(found.upper) == pytest.approx(result.objective, rel=1e-9)
     assert result.objective > 0.5
+
+
+def test_a_conditional_is_printed_as_forecast_if_its_condition_is_almost_impossible(tmp_path):
+    _, files = proved_files(tmp_path, [("A", "a given b", 0.25), ("A", "b", 0.5)])
+    told = json.loads(files.result.read_text())
+    for mass, words in ((Fraction(9, 10**7), ""), (Fraction(11, 10**7), "not that of the worlds")):
+        weights = [float(mass), float(1 - mass)]
+        told["worlds"] = [{"variables": ["a", "b"], "weights": weights, "worlds": ["11", "00"]}]
+        for one in told["forecasts"]:
+            one["probability"] = 0.25 if "given" in one["event"] else float(mass)
+        files.result.write_text(json.dumps(told))
+        found = files.check()
+        assert (words in found.why) if words else found.word == "weak", found.sentence

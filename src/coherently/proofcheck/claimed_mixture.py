@@ -19,6 +19,8 @@ from .truth_functions import StateSpace, TruthFunction
 
 KEPT = Fraction(1, 10**9)
 """How far a pin may be missed, and how far a printed probability may be from the mixture."""
+ABSENT = Fraction(1, 10**6)
+"""A conditional whose condition is less likely than this is printed as it was forecast."""
 MOST_WORLDS = 1_000_000
 
 
@@ -168,7 +170,7 @@ def check_mixture(panel: PosedPanel, mixture: WorldMixture, claim: ResultClaim) 
             raise ProofRefusedError(f"the result is about {text!r}, which the panel does not have")
         joint, given = panel.events[text]
         u, h = mixture.probability(joint), mixture.probability(given)
-        if abs(u - value * h) > KEPT:
+        if h >= ABSENT and abs(u - value * h) > KEPT:
             raise ProofRefusedError(f"the probability of {text!r} is not that of the worlds")
 
 

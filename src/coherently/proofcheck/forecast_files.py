@@ -258,12 +258,15 @@ def canonical_lines(text: str) -> Canonical:
     if (head.get("format"), head.get("version")) != (FORM[0], str(FORM[1])) or lines[-1] != "":
         raise BadInputError("the canonical form of the panel is of another version, or cut off")
     said = [read_json(line, f"line {i} of the panel") for i, line in enumerate(lines[1:-1], 2)]
-    laws = [one["law"] for one in said if isinstance(one, dict) and one.keys() == {"law"}]
+    laws = [one["law"] for one in said if isinstance(one, dict) and one.keys() == {"law"} and type(one["law"]) is str]
     forecasts = said[len(laws) :]
-    needed = {"judge", "event", "probability", "weight"}
+    kinds = {"judge": str, "event": str, "weight": WrittenNumber, "probability": WrittenNumber}
+    known = kinds | {"lower": WrittenNumber, "upper": WrittenNumber}
     for one in forecasts:
-        if not isinstance(one, dict) or not needed <= one.keys() <= needed | {"lower", "upper"}:
+        if not isinstance(one, dict) or not kinds.keys() <= one.keys() <= known.keys():
             raise BadInputError("a line of the canonical form is neither a law nor a forecast, or laws come late")
+        if any(type(value) is not known[name] for name, value in one.items()):
+            raise BadInputError("a line of the canonical form has a text for a number, or a number for a text")
     for part in (lines[1 : 1 + len(laws)], lines[1 + len(laws) : -1]):
         if part != sorted(part, key=lambda line: (line + "\n").encode("utf-8", "surrogatepass")):
             raise BadInputError("the lines of the canonical form are not sorted")

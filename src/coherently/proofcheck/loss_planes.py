@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from .check_errors import BadInputError
 from .numbers import ln, logit, root, softplus_above, softplus_below
@@ -45,6 +46,7 @@ class LossRule:
         """A forecast as the loss takes it."""
         return min(max(p, self.clip), 1 - self.clip)
 
+    @lru_cache(maxsize=1 << 16)  # noqa: B019
     def dual(self, p: Fraction) -> Bounds:
         """Bounds of phi'(p)."""
         if self.name == "brier":

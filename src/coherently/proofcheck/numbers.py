@@ -35,6 +35,7 @@ def rounded_up(x: Fraction) -> Fraction:
     return -rounded_down(-x)
 
 
+@lru_cache(maxsize=1 << 16)
 def decimal(text: str) -> Fraction:
     """A decimal number as a fraction; numbers that only exhaust memory are refused."""
     found = DECIMAL.fullmatch(text.strip())

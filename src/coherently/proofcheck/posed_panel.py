@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -103,18 +104,21 @@ class PosedPanel:
         sides = {text: self._side(text, work) for text in self.events}
         points: dict[TermKey, list[tuple[Fraction, Fraction]]] = {}
         first: dict[TermKey, tuple[str, bool]] = {}
-        for one in self.form.forecasts:
-            weight, text = decimal(one["weight"]), one["event"]
-            if weight <= 0:
+        lines = Counter(
+            (one["event"], one["probability"], one["weight"], one.get("lower"), one.get("upper"))
+            for one in self.form.forecasts
+        )
+        for (text, written, weight, lower, upper), count in lines.items():
+            if decimal(weight) <= 0:
                 continue
             joint, given, settled, turned = sides[text]
-            p, low, high = decimal(one["probability"]), decimal(one.get("lower", "0")), decimal(one.get("upper", "1"))
+            p, low, high = decimal(written), decimal(lower or "0"), decimal(upper or "1")
             if turned:
                 p, low, high = 1 - p, 1 - high, 1 - low
             if not 0 <= low <= p <= high <= 1:
                 raise BadInputError(f"{text!r}: a probability lies outside [0, 1], or outside its interval")
-            key = TermKey(joint, given, settled, (low, high) if {"lower", "upper"} & one.keys() else None)
-            points.setdefault(key, []).append((p, weight))
+            key = TermKey(joint, given, settled, (low, high) if lower or upper else None)
+            points.setdefault(key, []).append((p, count * decimal(weight)))
             first.setdefault(key, (text, turned))
         return [_term(key, told, loss, *first[key]) for key, told in points.items()]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +12,7 @@ from .claimed_mixture import KEPT, WorldMixture, check_mixture, loss_above, read
 from .forecast_files import ReadingOptions, read_text
 from .leaves import WorkLeft
 from .loss_planes import LinearisedCost
-from .numbers import rounded_down
+from .numbers import decimal, rounded_down
 from .posed_panel import PosedPanel, read_panel
 from .proof_records import LONGEST_FILE, Checker, ProofLines
 from .sign_trees import TreeRule, least_of_signs
@@ -72,7 +73,9 @@ def shown(x: Fraction, *, up: bool = False) -> str:
 
 def unit(panel: PosedPanel) -> Fraction:
     """The power of two at or below the median positive weight: what tolerances count as 1."""
-    weights = sorted(Fraction(str(one["weight"])) for one in panel.form.forecasts if Fraction(str(one["weight"])) > 0)
+    counts = Counter(one["weight"] for one in panel.form.forecasts)
+    ordered = sorted((decimal(text), count) for text, count in counts.items())
+    weights = [weight for weight, count in ordered for _ in range(count) if weight > 0]
     if not weights:
         return Fraction(1)
     middle, power = weights[(len(weights) - 1) // 2], Fraction(1)

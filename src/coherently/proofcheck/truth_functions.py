@@ -7,11 +7,11 @@ Logic on tables is then logic on integers.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import ge, gt, le, lt
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from .check_errors import BadInputError
 from .language import Declaration, Step
@@ -124,9 +124,10 @@ class Variable:
             wanted = {declared.quantity(text) for text in values}
         if relation in ("=", "in", "!="):
             return [i for i, sample in enumerate(self.samples) if (sample in wanted) != (relation == "!=")]
-        compare = {"<": lt, "<=": le, ">": gt, ">=": ge}[relation]
-        at = declared.quantity(values[0])
-        return [i for i, sample in enumerate(self.samples) if compare(sample, at)]
+        at, samples = declared.quantity(values[0]), cast(list[Fraction], self.samples)  # which are sorted
+        below, most = bisect_left(samples, at), bisect_right(samples, at)
+        places = {"<": (0, below), "<=": (0, most), ">": (most, len(samples)), ">=": (below, len(samples))}
+        return list(range(*places[relation]))
 
     def state_with(self, comparisons: Iterable[tuple[str, tuple[str, ...], bool]]) -> int | None:
         """A state in which some comparisons are true and others false; None if there is no such value."""
