@@ -146,7 +146,7 @@ if TYPE_CHECKING:
         verify,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Names are imported when they are first used, so that the command line starts fast.
 _ROOMS = {
