@@ -113,3 +113,11 @@ def test_a_stop_leaves_out_what_was_not_proved_and_says_so():
     found = co.ask_next(panel, about="a & b", candidates=["a | b"], cancel=stop)
     assert not found.questions
     assert "not proved in time" in found.notes[0]
+
+
+def test_the_target_may_be_a_candidate_in_other_words():
+    panel = co.Panel.from_records([("Ann", "p", 0.3), ("Ann", "q", 0.4)])
+    found = co.ask_next(panel, about="q & p", candidates=["p & q", "p & q & r"])
+    alone = co.ask_next(panel, about="q & p", candidates=["p & q & r"])
+    assert found.open == pytest.approx(0.3)
+    assert found == alone

@@ -210,7 +210,8 @@ def test_another_accounts_panel_does_not_exist(service):
     reads = ["", "/questions", "/laws", "/judges", "/rounds", "/forecasts", "/outcomes", "/comments", "/board"]
     reads += ["/aggregations", "/archive", "/export.csv", "/export.py", "/stream"]
     reads += [
-        version.removeprefix(mine.path) + part for part in ("", "/result", "/report", "/accuracy", "/forecasts.json")
+        version.removeprefix(mine.path) + part
+        for part in ("", "/result", "/report", "/accuracy", "/next-questions", "/forecasts.json")
     ]
     for part in reads:
         refused(other.api.get(mine.path + part), 404)

@@ -35,6 +35,7 @@ CARRIERS = {
     "/verify": {"verification"},
     "/panels/{panel}/aggregations/{aggregation}/result": {"result", "recipe"},
     "/panels/{panel}/aggregations/{aggregation}/influence": {"influence"},
+    "/panels/{panel}/aggregations/{aggregation}/next-questions": {"next-questions"},
     "/panels/{panel}/aggregations/{aggregation}/accuracy": {"scores", "tuned"},
 }
 """The routes whose answers hold records, and which."""
@@ -118,7 +119,7 @@ def bodies(weather):
     assert weather.api.post(f"{weather.path}/outcomes", json=outcome).status_code == 201
     weather.close()
     done = weather.aggregate(method=co.Recipe("linear").as_dict())
-    for path in (f"{done}/result", f"{done}/accuracy", f"{done}/influence"):
+    for path in (f"{done}/result", f"{done}/accuracy", f"{done}/influence", f"{done}/next-questions"):
         yield "GET", path, weather.api.get(path)
 
 

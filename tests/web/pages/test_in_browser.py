@@ -21,6 +21,8 @@ PAGES = {
     "results": "{closed}/results?from=1&to=3&outcomes=1",
     "people": "{open}/people",
     "influence": "{closed}/influence",
+    "next": "{closed}/next",
+    "contradictions": "{closed}/next?about=contradictions",
     "scores": "/scores",
 }
 EXPECTED = {"missing": ["Failed to load resource: the server responded with a status of 404 (Not Found)"]}
@@ -52,7 +54,7 @@ def test_axe_finds_nothing_and_nothing_is_out_of_place(see, name, scheme):
     assert seen.width() <= 320
 
 
-@pytest.mark.parametrize("name", ["questions", "people", "board", "discussion", "results", "influence"])
+@pytest.mark.parametrize("name", ["questions", "people", "board", "discussion", "results", "influence", "next"])
 def test_every_control_is_large_enough_for_a_finger(see, name):
     seen = see(PAGES[name], size="phone")
     small = seen.page.evaluate(

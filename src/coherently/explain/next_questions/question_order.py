@@ -200,7 +200,8 @@ def _by_widths(panel: Panel, about: str | None, candidates: Sequence[str] | None
     if about is not None:
         panel = _without(panel, about)
     result = aggregate(panel, "exact", time_limit=AGGREGATED * budget.left(), cancel=budget.cancel)
-    events = OpenRanges(result, [*told, *([] if about is None else [about])], budget)
+    # The target comes first: of two texts of one event the first is kept, and it is found by its own.
+    events = OpenRanges(result, [*([] if about is None else [about]), *told], budget)
     if about is None:
         aim, (width, rows) = QuestionAim.ALL, _about_all(events, budget)
     else:

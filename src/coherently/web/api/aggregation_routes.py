@@ -21,7 +21,14 @@ from coherently.web.api.dependencies import (
     unknown_kind,
 )
 from coherently.web.operations import aggregation_operations as aggregations
-from coherently.web.operations import exports, imports, judge_drawings, known_scores, version_influence
+from coherently.web.operations import (
+    exports,
+    imports,
+    judge_drawings,
+    known_scores,
+    version_influence,
+    version_questions,
+)
 from coherently.web.shapes.aggregation_shapes import (
     AccuracyView,
     AggregationDraft,
@@ -29,6 +36,7 @@ from coherently.web.shapes.aggregation_shapes import (
     AggregationView,
     ComparisonView,
     InfluenceView,
+    NextQuestionsView,
     PanelScores,
     PastWeights,
     ResultView,
@@ -46,6 +54,14 @@ Other = Annotated[str | None, Query(alias="with", pattern="^a_[0-9A-Za-z]{1,40}$
 Without = Annotated[
     tuple[Annotated[str, StringConstraints(pattern="^[jql]_[0-9A-Za-z]{1,40}$")], ...],
     Query(max_length=200, description="Judges, questions and laws to leave out together; each by itself if none."),
+]
+
+About = Annotated[
+    str,
+    Query(
+        pattern="^(all|contradictions|e_[0-9A-Za-z]{1,40})$",
+        description="What answers should say most about: all that is open, contradictions, or an event by its id.",
+    ),
 ]
 
 
@@ -116,6 +132,19 @@ def get_influence(
 ) -> InfluenceView:
     """Show what each judge, question and law moves, or what some of them move together."""
     return version_influence.get_influence(bench, caller, panel, aggregation, calls=calculator, without=without)
+
+
+@router.get(f"{VERSION}/next-questions")
+def get_next_questions(
+    bench: Bench,
+    caller: Facilitating,
+    panel: PanelId,
+    aggregation: AggregationId,
+    calculator: Calculating,
+    about: About = "all",
+) -> NextQuestionsView:
+    """Show the questions whose answers would say most about what a version leaves open, or where it had to mend."""
+    return version_questions.get_next_questions(bench, caller, panel, aggregation, calls=calculator, about=about)
 
 
 @router.get("/panels/{panel}/past-weights")

@@ -16,6 +16,7 @@ from coherently.web.catalogue.common_texts import COMMON, START
 from coherently.web.catalogue.drawing_texts import DRAWING
 from coherently.web.catalogue.influence_texts import INFLUENCE
 from coherently.web.catalogue.judge_texts import JUDGE
+from coherently.web.catalogue.next_texts import NEXT
 from coherently.web.catalogue.people_texts import LETTERS, PEOPLE
 from coherently.web.catalogue.question_texts import QUESTIONS
 from coherently.web.catalogue.relation_texts import RELATIONS
@@ -33,7 +34,7 @@ FOR_SCRIPTS = ("live.", "judge.live.")
 @cache
 def catalogue() -> Mapping[str, Text]:
     """All texts by their keys."""
-    own = (INFLUENCE, DRAWING, LETTERS, PEOPLE, JUDGE)
+    own = (INFLUENCE, NEXT, DRAWING, LETTERS, PEOPLE, JUDGE)
     every = (COMMON, START, QUESTIONS, RELATIONS, BOARD, DISCUSSION, RESULTS, *own)
     return {key: words for texts in every for key, words in texts.items()}
 

@@ -7,7 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from coherently.web import sizes
-from coherently.web.shapes.carried_records import InfluenceBody, KeptRecipe, KeptResult, KeptScores, KeptTuned
+from coherently.web.shapes.carried_records import (
+    InfluenceBody,
+    KeptRecipe,
+    KeptResult,
+    KeptScores,
+    KeptTuned,
+    NextQuestionsBody,
+)
 from coherently.web.shapes.shape import Id, Moment, Note, Shape, Time, example
 from coherently.web.shapes.stateless_shapes import MethodBody, Weight
 from coherently.web.shapes.words import LossWord
@@ -158,6 +165,36 @@ class InfluenceView(Shape):
     sentences: list[str]
     note: str | None
     influence: InfluenceBody
+
+
+class GainView(Shape):
+    """A question that could be asked, or asked again: its title, and what its answer brings.
+
+    `gain` is a part of `open`; `low` and `high` are the least and the greatest answer that is coherent with the
+    version, null for contradictions.
+    """
+
+    event: str
+    title: str
+    gain: float
+    low: float | None
+    high: float | None
+
+
+class NextQuestionsView(Shape):
+    """The questions whose answers would say most, by the forecasts and laws of a version, the best first.
+
+    `about` is all, contradictions or the id of an event; `open` is the width of what is open, or the squared distance
+    of the averages from coherent numbers.
+    """
+
+    aggregation: AggregationView
+    about: str
+    open: float
+    questions: list[GainView]
+    sentences: list[str]
+    notes: list[str]
+    next_questions: NextQuestionsBody
 
 
 class KnownScore(Shape):

@@ -32,6 +32,7 @@ class CarriedRecord:
 CheckBody = Annotated[dict[str, Any], CarriedRecord("check")]
 ResultBody = Annotated[dict[str, Any], CarriedRecord("result")]
 InfluenceBody = Annotated[dict[str, Any], CarriedRecord("influence")]
+NextQuestionsBody = Annotated[dict[str, Any], CarriedRecord("next-questions")]
 WhyBody = Annotated[dict[str, Any], CarriedRecord("why")]
 ScoresBody = Annotated[dict[str, Any], CarriedRecord("scores")]
 ComparisonBody = Annotated[dict[str, Any], CarriedRecord("comparison")]

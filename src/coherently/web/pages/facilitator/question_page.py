@@ -195,7 +195,7 @@ def _links(visit: Visit, panel: str, invited: list[InvitedJudge]) -> list[Simple
 def add(visit: Visit) -> Response:
     """Ask a question."""
     panel = visit.part("panel")
-    back = "board" if visit.form.get("back") == "board" else "questions"
+    back = given if (given := visit.form.get("back")) in ("board", "next") else "questions"
     try:
         listed = questions.list_questions(visit.bench, visit.caller, panel).questions
         laws = [each.statement for each in questions.list_laws(visit.bench, visit.caller, panel).laws]
