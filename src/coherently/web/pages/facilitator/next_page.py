@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
 from coherently.web.access.error_refusals import refusal_of
@@ -37,7 +37,7 @@ def show_next(visit: Visit) -> Response:
     events = name_events(questions.list_questions(bench, caller, panel).questions)
     given = visit.asked("about")
     about = given if given in events or given == CONTRADICTIONS else ALL
-    common = {"panel": view, "current": current, "about": about, "events": list(events.values())}
+    common: dict[str, Any] = {"panel": view, "current": current, "about": about, "events": list(events.values())}
     may_ask = view.round.phase != "closed" and about != CONTRADICTIONS
     calls = visit.request.app.state.calculator
     try:
@@ -62,12 +62,10 @@ def lead_of(found: NextQuestionsView, events: Mapping[str, NamedEvent]) -> str:
 
 def row_of(question: GainView, found: NextQuestionsView) -> SimpleNamespace:
     """A question with what its answer brings, in words."""
-    row = SimpleNamespace(**question.model_dump() | {"title": capital(question.title)})
     if found.about == CONTRADICTIONS:
         share = min(1.0, question.gain / found.open)
-        is_small = share < 0.005
-        row.words = plain("next.removes.small" if is_small else "next.removes", share=percent(share))
+        words = plain("next.removes.small" if share < 0.005 else "next.removes", share=percent(share))
     else:
         points = round(100 * question.gain)
-        row.words = plain("next.gain", count=points) if points else plain("next.gain.small")
-    return row
+        words = plain("next.gain", count=points) if points else plain("next.gain.small")
+    return SimpleNamespace(**question.model_dump() | {"title": capital(question.title), "words": words})
