@@ -40,6 +40,13 @@ def test_table_2_is_proved_and_its_numbers_are_those_by_hand(tmp_path):
     assert found.leaves == {"elimination": 1}
 
 
+def test_a_panel_that_the_checker_cannot_read_has_no_proof_and_says_so():
+    rows = [{"judge": "A", "event": "p", "lower": 1e-30, "upper": 0.3}]
+    result = co.aggregate(co.Panel.from_records(rows), "exact", "log", proof=True)
+    with pytest.raises(MethodError, match="checker of proofs cannot read this panel: an end of an interval is too near"):
+        result.proof()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_random_panels_of_the_whole_language_are_proved(seed):
     assert check_proofs(seed, 12) < 1e-7

@@ -17,6 +17,7 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.panel.canonical import canonical_text
+from coherently.proofcheck.check_errors import BadInputError, ProofRefusedError
 from coherently.proofcheck.claimed_mixture import WorldMixture
 from coherently.proofcheck.forecast_files import canonical_lines
 from coherently.proofcheck.language import normal, read_event
@@ -72,6 +73,13 @@ class TouchingPoints(Protocol):
 
 def write_proof(result: Result) -> bytes:
     """The proof of a result as the bytes of a file."""
+    try:
+        return _written_proof(result)
+    except (BadInputError, ProofRefusedError) as error:  # what the checker would not read need not be written
+        raise MethodError(f"the checker of proofs cannot read this panel: {error}") from None
+
+
+def _written_proof(result: Result) -> bytes:
     told = result.as_dict()
     if told["worlds"] is None or told["tolerance"] is None or not isinstance(result.solution, Global):
         raise MethodError(
