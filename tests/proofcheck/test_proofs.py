@@ -113,6 +113,14 @@ def test_settled_conditionals_are_constants(tmp_path):
         assert result.objective > 0.1
 
 
+def test_what_the_solver_eliminates_the_checker_eliminates():
+    # The widest that were found where the solver still goes over all worlds, and has no tree; the check takes 4 s.
+    panel = co.simulate(judges=10, variables=30, seed=1)
+    result = co.aggregate(panel, "exact", proof=True)
+    assert [one.proof.name for one in result.components] == ["DYNAMIC"]
+    assert co.verify(panel, result, proof=result.proof()).bound_rests_on == ["proved by elimination"]
+
+
 @pytest.mark.parametrize("loss", ["brier", "log"])
 def test_clusters_are_proved_by_messages(tmp_path, loss):
     result, files = proved_files(tmp_path, wide_rows(5), ["v0 -> v1"], loss)
