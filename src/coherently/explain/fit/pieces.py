@@ -100,7 +100,7 @@ class SheetPiece:
         """About how much memory it takes: that of its states."""
         states = [self.columns, *(block.columns for block in self.blocks)]
         listed = sum(len(each) * each.joint.shape[1] * 2 + each.ties.nbytes for each in states if each is not None)
-        return listed + sum(scope.joint.nbytes + scope.given.nbytes for scope in self.scopes)
+        return int(listed + sum(scope.joint.nbytes + scope.given.nbytes for scope in self.scopes))
 
 
 def make_piece(sheet: ReadSheet, part: Merged, origin: NDArray[np.int32], items: NDArray[np.int64]) -> SheetPiece:
