@@ -43,7 +43,9 @@ def test_table_2_is_proved_and_its_numbers_are_those_by_hand(tmp_path):
 def test_a_panel_that_the_checker_cannot_read_has_no_proof_and_says_so():
     rows = [{"judge": "A", "event": "p", "lower": 1e-30, "upper": 0.3}]
     result = co.aggregate(co.Panel.from_records(rows), "exact", "log", proof=True)
-    with pytest.raises(MethodError, match="checker of proofs cannot read this panel: an end of an interval is too near"):
+    with pytest.raises(
+        MethodError, match="checker of proofs cannot read this panel: an end of an interval is too near"
+    ):
         result.proof()
 
 
@@ -117,7 +119,7 @@ def test_what_the_solver_eliminates_the_checker_eliminates():
     # The widest that were found where the solver still goes over all worlds, and has no tree; the check takes 4 s.
     panel = co.simulate(judges=10, variables=30, seed=1)
     result = co.aggregate(panel, "exact", proof=True)
-    assert [one.proof.name for one in result.components] == ["DYNAMIC"]
+    assert [one.proof.name for one in result.components] == ["ALL_WORLDS"]
     assert co.verify(panel, result, proof=result.proof()).bound_rests_on == ["proved by elimination"]
 
 

@@ -98,7 +98,10 @@ def test_a_stranger_proves_a_version_by_what_is_downloaded(answered, tmp_path, d
     assert answer.headers["content-disposition"] == 'attachment; filename="proof.zip"'
     assert answer.content == answered.api.get(f"{version}/proof").content
     zipfile.ZipFile(io.BytesIO(answer.content)).extractall(tmp_path)
-    assert json.loads((tmp_path / "certificate.json").read_text()) == answered.api.get(f"{version}/result").json()["result"]
+    assert (
+        json.loads((tmp_path / "certificate.json").read_text())
+        == answered.api.get(f"{version}/result").json()["result"]
+    )
     command = [sys.executable, *checking_command().split()[1:]]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stdout.partition(":")[0]) == (0, "proved"), found

@@ -601,7 +601,9 @@ def test_the_page_offers_the_proof_and_the_command_that_checks_it(browser, panel
     (found,) = re.findall(r'href="(/api/v1/panels/p_\w+/aggregations/a_\w+/proof)" download>proof.zip', browser.text)
     zipfile.ZipFile(io.BytesIO(browser.client.get(found).content)).extractall(tmp_path)
     (command,) = re.findall(r"python (-m coherently.proofcheck [^<]*)</pre>", browser.text)
-    checked = subprocess.run([sys.executable, *command.split()], cwd=tmp_path, capture_output=True, text=True, check=False)
+    checked = subprocess.run(
+        [sys.executable, *command.split()], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert (checked.returncode, checked.stdout.partition(":")[0]) == (0, "proved"), checked
 
 

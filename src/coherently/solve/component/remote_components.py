@@ -148,7 +148,7 @@ def _solve_beside(budget: Budget, tasks: Sequence[Task], _: float) -> list[Answe
     return [task.solve(budget) for task in tasks]
 
 
-def _solve_batch(tolerance: float, floor: float, hints: bool, tasks: Sequence[Task], seconds: float) -> list[Answer]:  # noqa: FBT001
+def _solve_batch(tolerance: float, floor: float, hints: bool, tasks: Sequence[Task], seconds: float) -> list[Answer]:
     """Solve components elsewhere, within some seconds from now; hints that nobody wants need not travel."""
     budget = Budget(tolerance=tolerance, floor=floor, cancel=order_here() or Event(), hints=hints).within(seconds)
     answers = [task.solve(budget) for task in tasks]
