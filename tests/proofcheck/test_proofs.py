@@ -116,7 +116,7 @@ def test_settled_conditionals_are_constants(tmp_path):
 
 
 def test_what_the_solver_eliminates_the_checker_eliminates():
-    # The widest that were found where the solver still goes over all worlds, and has no tree; the check takes 4 s.
+    # Its largest table has more than 2^18 cells. The solver goes over all worlds, so that there is no tree.
     panel = co.simulate(judges=10, variables=30, seed=1)
     result = co.aggregate(panel, "exact", proof=True)
     assert [one.proof.name for one in result.components] == ["ALL_WORLDS"]

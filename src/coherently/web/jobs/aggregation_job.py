@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CHECK_SECONDS = 10.0
 """Time limit of the check of the panel that the report shows, in seconds."""
 LARGEST_PROOF = 2**22
-"""Maximum number of bytes of a proof that is kept; those of real panels have up to 60,000."""
+"""Maximum number of bytes of a proof that is kept."""
 LEAST_TUNED = 30
 """Minimum number of resolved events before a recipe is tuned: with fewer none is learned."""
 
@@ -139,7 +139,7 @@ def _kept(dossier: Dossier, result: Result, inputs: dict[str, Any], page: str) -
 
 
 def _proof(result: Result) -> dict[str, str | None]:
-    """The proof as text, or why there is none; writing it takes a fraction of what the check of the panel takes."""
+    """The proof as text, or why there is none."""
     try:
         data = result.proof()
     except MethodError as error:
