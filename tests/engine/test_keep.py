@@ -12,6 +12,7 @@ from coherently.solve import Budget
 from coherently.solve.component import component_map
 from coherently.solve.component.answer import Answer, Ended
 from tests.engine.panels_of_parts import hard_panel, panel_of_parts, records
+from tests.proofcheck.proof_cases import wide_rows
 
 
 def count_of(file):
@@ -43,6 +44,14 @@ def test_what_is_kept_is_not_solved_again(tmp_path, solved):
     solved.clear()
     assert co.aggregate(panel, keep=file).to_json() == first.to_json() == co.aggregate(panel).to_json()
     assert len(solved) == total - costly + total  # and then everything, without the file
+
+
+def test_what_is_kept_has_no_hints_so_a_proof_solves_it_again(tmp_path):
+    panel, file = co.Panel.from_records(wide_rows(5), laws=["v0 -> v1"]), tmp_path / "finished"
+    for _ in range(2):
+        result = co.aggregate(panel, keep=file, proof=True)
+        assert co.verify(panel, result, proof=result.proof()).bound_rests_on == ["proved by messages"]
+    assert count_of(file) == 1
 
 
 def test_only_what_changed_is_solved_again(tmp_path, solved):

@@ -14,6 +14,7 @@ import pytest
 import coherently as co
 from coherently.solve import Status
 from tests.engine.panels_of_parts import FIRST, hard_panel, panel_of_parts, records
+from tests.proofcheck.proof_cases import wide_rows
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,16 @@ def test_laws_conditionals_intervals_and_pins_go_to_processes(engine):
     ]
     panel = co.Panel.from_records([*rows, *more], laws=["c2x0 -> c2x1", "P(c3x0) <= 0.4"])
     assert co.aggregate(panel, engine=engine).to_json() == co.aggregate(panel).to_json()
+
+
+@pytest.mark.parametrize("kind", ["messages", "semidefinite"])
+def test_what_a_proof_needs_comes_back_from_processes(engine, sent, kind):
+    dense = co.simulate(variables=30, judges=47, seed=1)
+    panel = co.Panel.from_records(wide_rows(5), laws=["v0 -> v1"]) if kind == "messages" else dense
+    found = co.aggregate(panel, "exact", engine=engine, proof=True)
+    assert sent
+    assert found.proof() == co.aggregate(panel, "exact", proof=True).proof()
+    assert co.verify(panel, found, proof=found.proof()).bound_rests_on == [f"proved by {kind}"]
 
 
 def test_contradictory_pins_are_the_same_error(engine):

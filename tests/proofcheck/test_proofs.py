@@ -40,6 +40,15 @@ def test_table_2_is_proved_and_its_numbers_are_those_by_hand(tmp_path):
     assert found.leaves == {"elimination": 1}
 
 
+def test_a_panel_that_the_checker_cannot_read_has_no_proof_and_says_so():
+    rows = [{"judge": "A", "event": "p", "lower": 1e-30, "upper": 0.3}]
+    result = co.aggregate(co.Panel.from_records(rows), "exact", "log", proof=True)
+    with pytest.raises(
+        MethodError, match="checker of proofs cannot read this panel: an end of an interval is too near"
+    ):
+        result.proof()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_random_panels_of_the_whole_language_are_proved(seed):
     assert check_proofs(seed, 12) < 1e-7
@@ -104,6 +113,14 @@ def test_settled_conditionals_are_constants(tmp_path):
         assert found.word == "proved"
         assert float(found.lower) == pytest.approx(result.objective, rel=1e-9)
         assert result.objective > 0.1
+
+
+def test_what_the_solver_eliminates_the_checker_eliminates():
+    # Its largest table has more than 2^18 cells. The solver goes over all worlds, so that there is no tree.
+    panel = co.simulate(judges=10, variables=30, seed=1)
+    result = co.aggregate(panel, "exact", proof=True)
+    assert [one.proof.name for one in result.components] == ["ALL_WORLDS"]
+    assert co.verify(panel, result, proof=result.proof()).bound_rests_on == ["proved by elimination"]
 
 
 @pytest.mark.parametrize("loss", ["brier", "log"])

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 CERTIFICATE = "certificate.json"
 """The file in which pages save the record of a result."""
+CANONICAL, PROOF = "panel.jsonl", "proof.gz"
+"""The files in which the workbench saves the canonical form of a panel, and the proof of a result."""
 EXPORTED = "from forecasts import panel"
 """How the panel is had from what the workbench exports as Python, forecasts.py."""
 OF_ONE_FILE = ("columns", "sheet", "header", "separator", "encoding")
@@ -43,6 +45,15 @@ def verifying_code(panel: str = EXPORTED) -> str:
 
 result = co.Result.from_json("{CERTIFICATE}")
 print(co.verify(panel, result))"""
+
+
+def checking_command() -> str:
+    """The command by which the checker of proofs reads the files of the workbench.
+
+    >>> checking_command()
+    'python -m coherently.proofcheck panel.jsonl certificate.json --proof proof.gz'
+    """
+    return f"python -m coherently.proofcheck {CANONICAL} {CERTIFICATE} --proof {PROOF}"
 
 
 def panel_code(

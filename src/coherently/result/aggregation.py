@@ -62,7 +62,8 @@ def aggregate(
     solve independent components: any executor (see `concurrent.futures`), or a word, such as "processes:4" or
     "dask://host:8786" (see `co.open_engine`); the answer is the same. `keep` names a file for finished components: the
     same call goes on from there if it was cut short, and solves only what has changed if the panel has. With
-    `proof=True` the result keeps what a proof needs: `result.proof()` writes it for an independent checker.
+    `proof=True` the result keeps what a proof needs: `result.proof()` writes it for an independent checker. What `keep`
+    has is then solved again, since files keep answers without that.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])

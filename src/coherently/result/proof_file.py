@@ -17,6 +17,7 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.panel.canonical import canonical_text
+from coherently.proofcheck.check_errors import BadInputError, ProofRefusedError
 from coherently.proofcheck.claimed_mixture import WorldMixture
 from coherently.proofcheck.forecast_files import canonical_lines
 from coherently.proofcheck.language import normal, read_event
@@ -38,10 +39,12 @@ if TYPE_CHECKING:
 
 FIRST_BITS = 36
 """Binary digits of coefficients for one term; each doubling of the terms has one more."""
-LARGEST_STEP, MOST_WORK = 2**18, 2**23
+LARGEST_STEP, MOST_WORK = 2**20, 2**23
 """Maximum number of cells of one table, and of all tables, of a component that is eliminated."""
 QUICK_WORK = 2**16
 """The same of a component whose bound was proved over clusters, which are quicker to check."""
+QUICK_BESIDE_TREE = 2**21
+"""The same of a component that has a tree of signs."""
 LARGEST_CLUSTER = 2**14
 """Maximum number of states of a cluster that is written."""
 LONG = 2**20
@@ -72,6 +75,13 @@ class TouchingPoints(Protocol):
 
 def write_proof(result: Result) -> bytes:
     """The proof of a result as the bytes of a file."""
+    try:
+        return _written_proof(result)
+    except (BadInputError, ProofRefusedError) as error:  # what the checker would not read need not be written
+        raise MethodError(f"the checker of proofs cannot read this panel: {error}") from None
+
+
+def _written_proof(result: Result) -> bytes:
     told = result.as_dict()
     if told["worlds"] is None or told["tolerance"] is None or not isinstance(result.solution, Global):
         raise MethodError(
@@ -206,7 +216,7 @@ def _record(
     known = next((forces[v] for one in functions for v in one.scope if v in forces), None)
     tree = next((trees[v] for one in functions for v in one.scope if v in trees), None)
     rest = b""
-    if cost > MOST_WORK and tree is not None:
+    if cost > QUICK_BESIDE_TREE and tree is not None:
         bits -= excess_digits(tree.tree, tree.unit, bits)
         total = _planes(panel, terms, part, points, bits=bits)
         factor = tree.tree.scale * tree.unit * 2**bits

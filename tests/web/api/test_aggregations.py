@@ -1,14 +1,20 @@
 """Aggregations as jobs: what comes out is what the library makes."""
 
+import io
 import json
 import math
 import re
+import subprocess
+import sys
 import threading
 import time
+import zipfile
 
 import pytest
 
 import coherently as co
+from coherently.report.verification_code import checking_command
+from coherently.web.jobs import aggregation_job
 from coherently.web.jobs.job_watch import JobWatch, run_next
 from coherently.web.store import ConflictError
 from tests.web.api.service import Weather, panel_of, refused
@@ -78,6 +84,48 @@ def test_the_report_is_one_file_whose_styles_are_named_by_hash(answered):
     assert policy.count("'sha256-") == len(
         set(re.findall(r"<style>(.*?)</style>|style=\"([^\"]*)\"", shown.text, re.DOTALL))
     )
+
+
+@pytest.mark.parametrize("draft", [{}, {"loss": "log"}, {"weights": True}], ids=["plain", "log", "weights"])
+def test_a_stranger_proves_a_version_by_what_is_downloaded(answered, tmp_path, draft):
+    answered.api.post(f"{answered.path}/laws", json={"statement": "storm -> wind"})
+    answered.api.post(f"{answered.path}/outcomes", json={"event": "rain", "outcome": True})
+    if "weights" in draft:
+        draft = {"weights": {answered.ann_record["id"]: 2.5, answered.bob_record["id"]: 0.75}}
+    version = answered.aggregate(**draft)
+    assert answered.api.get(version).json()["summary"]["proof"]
+    answer = answered.api.get(f"{version}/proof")
+    assert answer.headers["content-disposition"] == 'attachment; filename="proof.zip"'
+    assert answer.content == answered.api.get(f"{version}/proof").content
+    zipfile.ZipFile(io.BytesIO(answer.content)).extractall(tmp_path)
+    assert (
+        json.loads((tmp_path / "certificate.json").read_text())
+        == answered.api.get(f"{version}/result").json()["result"]
+    )
+    command = [sys.executable, *checking_command().split()[1:]]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout.partition(":")[0]) == (0, "proved"), found
+    panel = (tmp_path / "panel.jsonl").read_text()
+    (tmp_path / "panel.jsonl").write_text(panel.replace("0.75,", "0.74,", 1))
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout.partition(":")[0]) == (1, "refused"), found
+
+
+def test_versions_without_a_proof_say_why(answered, monkeypatch):
+    version = answered.aggregate(method="linear")
+    assert not answered.api.get(version).json()["summary"]["proof"]
+    refused(answered.api.get(f"{version}/proof"), 404, "no-proof", "linear claims no optimum", "auto or exact")
+    monkeypatch.setattr(aggregation_job, "LARGEST_PROOF", 10)
+    refused(answered.api.get(f"{answered.aggregate()}/proof"), 404, "no-proof", "10 are kept")
+    waiting = answered.api.post(f"{answered.path}/aggregations", json={}).json()["id"]
+    refused(answered.api.get(f"{answered.path}/aggregations/{waiting}/proof"), 404, "no result")
+
+
+def test_only_whose_panel_it_is_gets_a_proof(answered, service):
+    version = answered.aggregate()
+    refused(service.facilitator().get(f"{version}/proof"), 404)
+    refused(answered.ann.get(f"{version}/proof"), 401)
+    refused(service.http.get(f"{version}/proof"), 401)
 
 
 def test_as_csv_as_json_as_python(answered, tmp_path):

@@ -1,8 +1,12 @@
 """Everything that a form can do works without script, and nothing that people write does anything on a page."""
 
+import io
 import json
 import re
+import subprocess
+import sys
 import time
+import zipfile
 from html import unescape
 
 import pytest
@@ -590,6 +594,17 @@ def test_the_code_that_checks_a_certificate_runs_as_printed(browser, panels, tmp
     forecasts = (tmp_path / "forecasts.py").read_text("utf-8")
     (tmp_path / "forecasts.py").write_text(forecasts.replace(", 0.", ", 0.0", 1), "utf-8")
     assert "the result was made from another panel" in printed_by(tmp_path, verifying_code_of(page))
+
+
+def test_the_page_offers_the_proof_and_the_command_that_checks_it(browser, panels, tmp_path):
+    browser.get(f"{panels['closed']}/results")
+    (found,) = re.findall(r'href="(/api/v1/panels/p_\w+/aggregations/a_\w+/proof)" download>proof.zip', browser.text)
+    zipfile.ZipFile(io.BytesIO(browser.client.get(found).content)).extractall(tmp_path)
+    (command,) = re.findall(r"python (-m coherently.proofcheck [^<]*)</pre>", browser.text)
+    checked = subprocess.run(
+        [sys.executable, *command.split()], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (checked.returncode, checked.stdout.partition(":")[0]) == (0, "proved"), checked
 
 
 def shown_rows(text):

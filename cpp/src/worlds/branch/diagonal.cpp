@@ -184,6 +184,7 @@ void DiagonalBound::narrow(Node& node) {
 // Keeps s as the point of a node.
 void DiagonalBound::keep_point(const Node& node) {
     std::vector<std::int16_t> point;
+    point.reserve(node.s.size());
     for (const double s : node.s) point.push_back(static_cast<std::int16_t>(std::lround(s * SignTree::grid)));
     tree_->set_point(node.number, point);
 }

@@ -61,7 +61,9 @@ bool is_dominant(const Triangle& p, std::size_t m, int k, const std::vector<std:
             std::int64_t product = 0;  // partial sums are products of parts of rows
             for (std::size_t l = 0; l <= j; ++l) product += static_cast<std::int64_t>(c[place(i, l)]) * c[place(j, l)];
             const std::int64_t rest = std::abs(p[place(i, j)] * (std::int64_t{1} << (2 * k)) - product);
-            if ((margin[i] -= rest) < 0 || (margin[j] -= rest) < 0) return false;
+            margin[i] -= rest;
+            margin[j] -= rest;
+            if (margin[i] < 0 || margin[j] < 0) return false;
         }
     }
     return true;
@@ -155,7 +157,8 @@ constexpr int point_digits = 12, unit_digits = 13;
 bool add_sizes(std::span<const std::int64_t> values, std::int64_t& sum) {
     for (const std::int64_t value : values) {
         if (value > most_sum || value < -most_sum) return false;
-        if ((sum += std::abs(value)) > most_sum) return false;
+        sum += std::abs(value);
+        if (sum > most_sum) return false;
     }
     return true;
 }
@@ -236,7 +239,7 @@ private:
         if (code != 2 || !node.form || tangent_.form != node.form) return false;
         std::int64_t value = tangent_.base;
         for (std::size_t i = 0; i < tangent_.linear.size(); ++i) {
-            const int sign = node.signs[node.form->free[i]];
+            const std::int8_t sign = node.signs[node.form->free[i]];
             const std::int64_t linear = tangent_.linear[i];
             value += sign == 0 ? -std::abs(linear) : sign * linear;
         }
@@ -294,7 +297,7 @@ private:
         const std::size_t m = form->free.size();
         std::vector<std::int64_t> z(m);
         for (std::size_t i = 0; i < m; ++i) {
-            const int sign = node.signs[form->free[i]];
+            const std::int8_t sign = node.signs[form->free[i]];
             z[i] = sign == 0 ? tree_.next(2) : sign * largest_point;
             if (std::abs(z[i]) > largest_point) return false;
         }

@@ -61,9 +61,9 @@ class _Finished:
     answers: dict[int, Answer] = field(default_factory=dict)
 
     def divided(self, which: Sequence[int]) -> tuple[list[tuple[int, Answer]], list[int]]:
-        """The components that are finished, with their answers, and the others."""
+        """The components that are finished, with their answers, and the others; who wants hints finds none in bytes."""
         keep = self.budget.keep
-        if keep is None or not len(keep):
+        if keep is None or not len(keep) or self.budget.hints:
             return [], list(which)
         found = {i: keep.find(key_of(self.tasks[i], self.budget)) for i in which}
         known = [(i, Answer.from_bytes(told)) for i, told in found.items() if told is not None]
@@ -106,7 +106,7 @@ def _by_engine(
                 return True
         return False
 
-    work = partial(_solve_batch, budget.tolerance, budget.floor)
+    work = partial(_solve_batch, budget.tolerance, budget.floor, budget.hints)
     if isinstance(engine, ThreadPoolExecutor):
         work = partial(_solve_beside, budget)
     try:
@@ -118,14 +118,16 @@ def _by_engine(
                     yield i, finished.kept(i, _as_seen_here(answer, budget))
                 missing -= set(batches[k])
     except EngineError as error:
-        raise _with_keep(error, finished.keep(), len(which), len(missing)) from None
+        raise _with_keep(error, finished, len(which), len(missing)) from None
     yield from solved_here
     for i in [*todo, *sorted(missing)]:
         yield i, tasks[i].solve(budget)
 
 
-def _with_keep(error: EngineError, keep: Keep, total: int, missing: int) -> EngineError:
+def _with_keep(error: EngineError, finished: _Finished, total: int, missing: int) -> EngineError:
+    keep = finished.keep()
     kept = "keep=error.keep" if keep.file is None else f"keep={str(keep.file)!r}"
+    kept += " and without proof=True" if finished.budget.hints else ""
     told = EngineError(
         f"{error}. {total - missing:,} of {total:,} components sent there are finished and kept: the same call with "
         f"{kept} goes on from there"
@@ -146,7 +148,8 @@ def _solve_beside(budget: Budget, tasks: Sequence[Task], _: float) -> list[Answe
     return [task.solve(budget) for task in tasks]
 
 
-def _solve_batch(tolerance: float, floor: float, tasks: Sequence[Task], seconds: float) -> list[Answer]:
-    """Solve components elsewhere, within some seconds from now."""
-    budget = Budget(tolerance=tolerance, floor=floor, cancel=order_here() or Event()).within(seconds)
-    return [task.solve(budget) for task in tasks]
+def _solve_batch(tolerance: float, floor: float, hints: bool, tasks: Sequence[Task], seconds: float) -> list[Answer]:
+    """Solve components elsewhere, within some seconds from now; hints that nobody wants need not travel."""
+    budget = Budget(tolerance=tolerance, floor=floor, cancel=order_here() or Event(), hints=hints).within(seconds)
+    answers = [task.solve(budget) for task in tasks]
+    return answers if hints else [replace(answer, hints=None) for answer in answers]

@@ -27,6 +27,7 @@ from coherently.web.operations import (
     judge_drawings,
     known_scores,
     version_influence,
+    version_proofs,
     version_questions,
 )
 from coherently.web.shapes.aggregation_shapes import (
@@ -107,6 +108,12 @@ def cancel_aggregation(
 def get_result(bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId) -> ResultView:
     """Give the whole result with what it is made from, for `co.Result.from_json` and `co.verify`."""
     return aggregations.get_result(bench, caller, panel, aggregation)
+
+
+@router.get(f"{VERSION}/proof", responses=_files(ARCHIVE), response_class=Response)
+def get_proof(bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId) -> Response:
+    """Give panel, result and proof as files for `python -m coherently.proofcheck`."""
+    return _download(version_proofs.get_proof(bench, caller, panel, aggregation), ARCHIVE, "proof.zip")
 
 
 @router.get(f"{VERSION}/accuracy")

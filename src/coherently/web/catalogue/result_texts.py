@@ -100,6 +100,8 @@ RESULTS: dict[str, Text] = {
     "cert.by": " by code that has no solver in it.",
     "cert.how": "How to check it yourself",
     "cert.how.code": "Check in Python",
+    "cert.proof.code": "Check the proof on the command line",
+    "cert.proof.words": "Nobody need trust the solver either: unpack proof.zip (the answers, the certificate and its proof) in one folder. A small checker with its own reader and whole numbers then says whether it is proved that no coherent forecasts are nearer:",
     "cert.how.words": "Save the forecasts as Python (forecasts.py) and certificate.json in one folder. The library then checks the certificate against the forecasts and the laws, without any solver:",
     "work.title": "Version {version} is being made",
     "work.cancel": "Cancel",

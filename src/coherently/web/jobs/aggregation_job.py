@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coherently.errors import CoherentlyError
+from coherently.errors import CoherentlyError, MethodError
 from coherently.web.operations.stateless import RECIPES, plain, timed_method
 from coherently.web.shapes.stateless_shapes import RecipeBody
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 CHECK_SECONDS = 10.0
 """Time limit of the check of the panel that the report shows, in seconds."""
+LARGEST_PROOF = 2**22
+"""Maximum number of bytes of a proof that is kept."""
 LEAST_TUNED = 30
 """Minimum number of resolved events before a recipe is tuned: with fewer none is learned."""
 
@@ -97,7 +100,12 @@ def make(
     chosen = choose(inputs, options, seconds, cancel)
     panel = chosen.panel
     result = aggregate(
-        panel, chosen.method, options["loss"], cancel=cancel, progress=lambda share: tell(0.8 * share, "Aggregating")
+        panel,
+        chosen.method,
+        options["loss"],
+        cancel=cancel,
+        progress=lambda share: tell(0.8 * share, "Aggregating"),
+        proof=True,
     )
     if cancel.is_set():
         return None
@@ -107,9 +115,10 @@ def make(
         return None
     tell(0.9, "Writing the report")
     origin = Origin(made=now_text()[:16].replace("T", " ") + " UTC", panel_code=EXPORTED, title=options.get("title"))
-    kept = _kept(dossier, result, inputs, write_dossier(dossier, origin))
+    kept = _kept(dossier, result, inputs, write_dossier(dossier, origin)) | _proof(result)
     own = {"weights": chosen.weights, "recipe": chosen.recipe, "learned": chosen.sentence}
     said = {"weights": chosen.weights, "learned": chosen.sentence, "left_out": options.get("left_out", [])}
+    said["proof"] = kept["proof"] is not None
     return Made(kept | own, _summary(dossier, result) | said)
 
 
@@ -127,6 +136,17 @@ def _kept(dossier: Dossier, result: Result, inputs: dict[str, Any], page: str) -
         "accuracy": _accuracy(dossier),
         "report": page,
     }
+
+
+def _proof(result: Result) -> dict[str, str | None]:
+    """The proof as text, or why there is none."""
+    try:
+        data = result.proof()
+    except MethodError as error:
+        return {"proof": None, "unproved": str(error)}
+    if len(data) > LARGEST_PROOF:
+        return {"proof": None, "unproved": f"it would take {len(data):,} bytes, and {LARGEST_PROOF:,} are kept"}
+    return {"proof": base64.b64encode(data).decode(), "unproved": None}
 
 
 def _accuracy(dossier: Dossier) -> dict[str, Any]:

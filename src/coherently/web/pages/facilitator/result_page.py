@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from coherently.errors import CoherentlyError
 from coherently.explain import judge_sheet as desk
 from coherently.panel import Panel
-from coherently.report.verification_code import verifying_code
+from coherently.report.verification_code import checking_command, verifying_code
 from coherently.web.catalogue import plain
 from coherently.web.operations import aggregation_operations as aggregations
 from coherently.web.operations import answer_operations as answers
@@ -68,6 +68,8 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
         lead=lead_of(current, rows),
         certificate=certificate_of(current) if current else None,
         verifying_code=verifying_code(),
+        checking_command=checking_command(),
+        proof=current is not None and bool((current.summary or {}).get("proof")),
         groups=by_heading(rows),
         most=sorted((each for each in rows if each.change != "0"), key=_distance)[:MOST],
         reasons=contradicted(bench, panel, rows, result.laws) if result else (),
