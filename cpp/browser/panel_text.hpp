@@ -14,7 +14,7 @@ namespace coherently::browser {
 
 inline constexpr std::size_t most_forecasts = 2000;
 
-// What the user can mend; the message says where it is.
+// A fault of the input, which the user can correct; the message says where it is.
 struct Refusal : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

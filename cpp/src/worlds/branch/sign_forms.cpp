@@ -118,7 +118,7 @@ std::optional<std::vector<std::uint8_t>> with_forms(std::span<const std::uint8_t
         Triangle p;
         for (std::size_t i = 0; i < m; ++i)
             for (std::size_t j = 0; j <= i; ++j) p.push_back(i == j ? -own[i] : a[free[i] * n + free[j]]);
-        // What rounding has spoilt, a slightly lower diagonal mends.
+        // A slightly lower diagonal makes up for rounding.
         for (std::int64_t lower = 1; !factor.find(p, m); lower *= 4) {
             factor = {};
             if (lower > (std::int64_t{1} << 40)) return std::nullopt;

@@ -93,7 +93,7 @@ class PieceCheck:
 
     @cached_property
     def fresh(self) -> FreshRelations:
-        """What new answers must not break that mend something else."""
+        """What answers that mend one relation must leave unbroken."""
         return fresh_relations(self.piece.scopes, self.value, self._families, self.simple)
 
     def later(self, budget: Budget) -> PieceCheck:
