@@ -148,7 +148,7 @@ def test_questions_are_built_by_picking_others(browser):
     panel = new_panel(browser)
     for title in ("Norvik delivers late", "Teba delivers late", "The project is over budget"):
         browser.post(f"{panel}/questions", title=title)
-    picks = re.findall(r'name="pick-(e_\w+)"', browser.text)
+    picks = list(dict.fromkeys(re.findall(r'name="pick-(e_\w+)"', browser.text)))
     assert len(picks) == 3
     chosen = {f"pick-{picks[0]}": "1", f"pick-{picks[2]}": "1"}
     browser.post(f"{panel}/questions", kind="combine", join="both", show="1", **chosen)
@@ -170,6 +170,42 @@ def test_questions_are_built_by_picking_others(browser):
     answer = browser.post(f"{panel}/questions", kind="combine", join="not", **every)
     assert answer.status_code == 422
     assert "“Not” takes exactly one question" in words(browser.text)
+
+
+def test_laws_are_built_by_picking_questions_and_their_formula_can_be_changed(browser):
+    panel = new_panel(browser)
+    for title in ("Norvik delivers late", "Teba delivers late", "The project is over budget"):
+        browser.post(f"{panel}/questions", title=title)
+    norvik, teba, budget = dict.fromkeys(re.findall(r'name="pick-(e_\w+)"', browser.text))
+    sent = {"relation": "if", "given": norvik, f"pick-{budget}": "1"}
+    browser.post(f"{panel}/laws", show="1", **sent)
+    assert "This says: If “Norvik delivers late”, then “The project is over budget”." in words(browser.text)
+    assert 'name="statement" value="norvik_delivers_late -&gt; project_over_budget"' in browser.text
+    assert f'name="turn-{budget}"' in browser.text  # a part can be turned round now
+    assert browser.client.get(f"/api/v1{panel}/laws").json()["laws"] == []  # nothing holds yet
+    browser.post(f"{panel}/laws", show="1", **sent | {"relation": "same", f"pick-{norvik}": "1"})
+    assert "This says: “Norvik delivers late” and “The project is over budget” mean the same." in words(browser.text)
+    browser.post(f"{panel}/laws", **sent, **{f"turn-{budget}": "not"})
+    browser.post(f"{panel}/laws", relation="exactly-one", **{f"pick-{each}": "1" for each in (teba, budget)})
+    assert [
+        (each["statement"], each["title"]) for each in browser.client.get(f"/api/v1{panel}/laws").json()["laws"]
+    ] == [
+        (
+            "norvik_delivers_late -> ~project_over_budget",
+            "If “Norvik delivers late”, then not “The project is over budget”.",
+        ),
+        (
+            "exactly(1; teba_delivers_late, project_over_budget)",
+            "Exactly one of these comes true: “Teba delivers late” and “The project is over budget”.",
+        ),
+    ]
+    clash = {"relation": "same", f"pick-{teba}": "1", f"pick-{budget}": "1"}
+    browser.post(f"{panel}/laws", show="1", **clash)
+    assert "This contradicts “exactly(1; teba_delivers_late, project_over_budget)”." in words(browser.text)
+    assert browser.post(f"{panel}/laws", **clash).status_code == 422
+    assert "<code>teba_delivers_late &lt;-&gt; project_over_budget</code>" not in browser.text
+    assert browser.post(f"{panel}/laws", relation="not-both", **{f"pick-{teba}": "1"}).status_code == 422
+    assert "Pick exactly two questions." in words(browser.text)
 
 
 def test_numbers_are_shown_back_before_they_are_saved(browser):
