@@ -1,5 +1,6 @@
 """The pages of influence, weights, recipes and scores, as a browser without script uses them."""
 
+import html
 import json
 import re
 import time
@@ -55,6 +56,25 @@ def test_the_table_says_what_the_library_says(browser, panel):
     assert rows[0] == "kind,left_out,event,probability,change"
     script = browser.client.get(f"{panel}/aggregations/{newest['id']}/influence.py").text
     assert "print(result.influence().frame())" in script
+
+
+def test_the_page_says_why_a_number_is_what_it_is(browser, panel):
+    newest = versions(browser, panel)[0]
+    result = browser.client.get(f"/api/v1{panel}/aggregations/{newest['id']}/result").json()
+    page = browser.get(f"{panel}/influence").text
+    events = dict(re.findall(r'<option value="(e_\w+)">([^<]+)', page[page.index('name="why"') :]))
+    assert len(events) == len(result["events"])
+    moved = max(result["events"], key=lambda row: abs(row["probability"] - row["raw"]))
+    listed = browser.client.get(f"/api/v1{panel}/questions").json()["questions"]
+    event = next(e["id"] for question in listed for e in question["events"] if e["event"] == moved["event"])
+    labels = {row["event"]: row["title"] for row in result["events"] if row["title"]}
+    expected = co.aggregate(co.Panel.from_records(result["forecasts"], laws=result["laws"], labels=labels))
+    page = browser.get(f"{panel}/influence?why={event}").text
+    shown = [html.unescape(one) for one in re.findall(r"<li>(.*?)</li>", page[page.index('id="why"') :])]
+    assert shown[: len(shown)] == list(expected.why(moved["event"]).sentences)
+    assert len(shown) > 1
+    assert f'<option value="{event}" selected>' in page
+    assert "There is no such event in this version." in browser.get(f"{panel}/influence?why=e_none").text
 
 
 def test_a_judge_is_left_out_with_one_click_and_made_a_version_with_another(browser, panel):

@@ -40,12 +40,13 @@ from coherently.web.shapes.aggregation_shapes import (
     NextQuestionsView,
     PanelScores,
     PastWeights,
+    ReasonsView,
     ResultView,
     TeamScores,
 )
 from coherently.web.shapes.drawn_shapes import DistributionList, DrawingList
 from coherently.web.shapes.panel_shapes import PanelView
-from coherently.web.shapes.shape import Title
+from coherently.web.shapes.shape import Id, Title
 
 router = APIRouter(tags=["aggregations"])
 ARCHIVE, CSV = "application/zip", "text/csv"
@@ -139,6 +140,19 @@ def get_influence(
 ) -> InfluenceView:
     """Show what each judge, question and law moves, or what some of them move together."""
     return version_influence.get_influence(bench, caller, panel, aggregation, calls=calculator, without=without)
+
+
+@router.get(f"{VERSION}/why")
+def get_reasons(
+    bench: Bench,
+    caller: Facilitating,
+    panel: PanelId,
+    aggregation: AggregationId,
+    calculator: Calculating,
+    event: Annotated[Id, Query(description="The id of the event.")],
+) -> ReasonsView:
+    """Say why a version has its number for an event."""
+    return version_influence.get_reasons(bench, caller, panel, aggregation, calls=calculator, event=event)
 
 
 @router.get(f"{VERSION}/next-questions")

@@ -14,6 +14,7 @@ from coherently.web.shapes.carried_records import (
     KeptScores,
     KeptTuned,
     NextQuestionsBody,
+    WhyBody,
 )
 from coherently.web.shapes.shape import Id, Moment, Note, Shape, Time, example
 from coherently.web.shapes.stateless_shapes import MethodBody, Weight
@@ -165,6 +166,15 @@ class InfluenceView(Shape):
     sentences: list[str]
     note: str | None
     influence: InfluenceBody
+
+
+class ReasonsView(Shape):
+    """Why a version has its number for an event: who and what moves it, and by which relations."""
+
+    aggregation: AggregationView
+    event: Id
+    sentences: list[str]
+    why: WhyBody
 
 
 class GainView(Shape):

@@ -18,7 +18,7 @@ from coherently.web.pages.facilitator.result_page import chosen
 from coherently.web.pages.facilitator.shown_result import shown_result
 from coherently.web.pages.facilitator.titles import capital, name_events
 from coherently.web.pages.formats import percent, whole
-from coherently.web.refusals import not_found
+from coherently.web.refusals import RefusedError, not_found
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,7 +49,8 @@ def show_influence(visit: Visit, note: Notice | None = None) -> Response:
     calls = visit.request.app.state.calculator
     result = aggregations.get_result(bench, caller, panel, current.id)
     found = version_influence.get_influence(bench, caller, panel, current.id, calls=calls)
-    view = InfluenceTable(result, found, name_events(questions.list_questions(bench, caller, panel).questions))
+    events = name_events(questions.list_questions(bench, caller, panel).questions)
+    view = InfluenceTable(result, found, events)
     left = list(dict.fromkeys(visit.asked_all("without", "jql")))
     gone = (
         version_influence.get_influence(bench, caller, panel, current.id, calls=calls, without=left) if left else None
@@ -63,10 +64,25 @@ def show_influence(visit: Visit, note: Notice | None = None) -> Response:
         parts=parts_of(visit, panel, found),
         left=left,
         compared=None if gone is None else view.compared(gone),
+        events=[(each.id, each.title) for each in events.values() if each.event in found.events],
+        reasons=reasons_of(visit, panel, current.id),
         weights=weight_rows(visit, panel, current.weights),
         past=known_scores.past_weights(bench, caller, panel),
         **common,
     )
+
+
+def reasons_of(visit: Visit, panel: str, version: str) -> SimpleNamespace | None:
+    """Why the event that is asked about has its number; None if none is asked about."""
+    event = visit.asked_id("why", "e")
+    if not event:
+        return None
+    calls = visit.request.app.state.calculator
+    try:
+        found = version_influence.get_reasons(visit.bench, visit.caller, panel, version, calls=calls, event=event)
+    except RefusedError as error:  # it is not in this version, or took too long
+        return SimpleNamespace(event=event, sentences=[str(error)])
+    return SimpleNamespace(event=event, sentences=found.sentences)
 
 
 def parts_of(visit: Visit, panel: str, found: InfluenceView) -> SimpleNamespace:
