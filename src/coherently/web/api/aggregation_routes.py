@@ -26,6 +26,7 @@ from coherently.web.operations import (
     imports,
     judge_drawings,
     known_scores,
+    same_people,
     version_influence,
     version_proofs,
     version_questions,
@@ -40,6 +41,7 @@ from coherently.web.shapes.aggregation_shapes import (
     NextQuestionsView,
     PanelScores,
     PastWeights,
+    PersonDraft,
     ReasonsView,
     ResultView,
     TeamScores,
@@ -177,6 +179,13 @@ def get_past_weights(bench: Bench, caller: Facilitating, panel: PanelId) -> Past
 @router.get("/scores")
 def get_team_scores(bench: Bench, caller: Facilitating) -> TeamScores:
     """Show the scores of the account's panels that have outcomes, and of their judges over all of them."""
+    return known_scores.team_scores(bench, caller)
+
+
+@router.post("/scores/people")
+def join_people(bench: Bench, caller: Facilitating, draft: PersonDraft) -> TeamScores:
+    """Say that the judges of a name are one person in all panels, so that they see their score over all of them."""
+    same_people.join_people(bench, caller, draft.name, same=draft.same)
     return known_scores.team_scores(bench, caller)
 
 

@@ -111,5 +111,17 @@ INFLUENCE: dict[str, Text] = {
     "scores.calibration": "said → came true",
     "scores.short": "fewer than 20 known",
     "scores.step": "{said} → {came}",
+    "scores.person": "one person?",
+    "scores.person.once": "one panel",
+    "scores.person.same": "yes, in {count} panels",
+    "scores.person.open": "in {count} panels, not known",
+    "scores.join": "Yes, one person",
+    "scores.join.label": "{name} is one person in all panels",
+    "scores.part": "Not one person",
+    "scores.part.label": "{name} is not one person",
+    "scores.joined": "{name} is one person, and sees the score over all panels by any of the links.",
+    "scores.apart": "{name} is not taken for one person any more, except where mail goes to the same address.",
+    "scores.person.words": "A judge sees their own score at the end of each panel. They see it over several panels only where "
+    "mail goes to them at the same address, or where you say here that the name is one person.",
     "scores.foot": "Judges of the same name are taken for the same person. Panels whose round is open are left out.",
 }
