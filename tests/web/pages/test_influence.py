@@ -146,3 +146,19 @@ def test_scores_are_per_answer_and_per_event(browser, panel):
         assert f"<b>{each['brier']:.3f}</b>" in page
     assert found["judges"][0]["panels"] >= 2
     assert "Scores over all panels" in browser.get("/").text
+
+
+@pytest.mark.usefixtures("panel")
+def test_the_facilitator_says_who_is_one_person(browser):
+    def row():
+        found = re.search(r'<tr><th scope="row" class="text">Alice</th>(.*?)</tr>', browser.get("/scores").text)[1]
+        return " ".join(re.sub(r"<[^>]*>", " ", found).split())
+
+    assert re.search(r"in \d+ panels, not known Yes, one person$", row())
+    assert browser.post("/scores", name="Alice").status_code == 200
+    assert "Alice is one person, and sees the score over all panels" in browser.text
+    assert re.search(r"yes, in \d+ panels Not one person$", row())
+    browser.post("/scores", name="Alice", apart="1")
+    assert re.search(r"in \d+ panels, not known Yes, one person$", row())
+    assert browser.post("/scores", name="Nobody").status_code == 422
+    assert "There is no such judge." in browser.text

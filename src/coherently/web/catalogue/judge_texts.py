@@ -156,9 +156,10 @@ JUDGE: dict[str, Text] = {
     "closing.score": "Your score",
     "record.title": "You, over all panels",
     "record.words": (
-        "In {count} panel, {known} of your answers are known: Brier score {score}.",
-        "In {count} panels, {known} of your answers are known: Brier score {score} over all of them.",
+        "In {count} panel, {known}: Brier score {score}.",
+        "In {count} panels, {known}: Brier score {score} over all of them.",
     ),
+    "record.known": ("{count} of your answers is known", "{count} of your answers are known"),
     "record.short": "How well your numbers fit what happened is shown from 20 known answers on.",
     "record.private": "Only you see this page. Your facilitator sees scores by name.",
     "closing.score.later": "Appears here, by the same link, once the first questions are known.",
