@@ -34,9 +34,7 @@ def earlier(panel):
 def test_the_own_score_over_all_panels(chromium, panel, options):
     sheet = Seen(chromium, panel.workshop.url, panel.link.removeprefix(panel.workshop.url), **options)
     try:
-        told = plain(sheet.page.locator("section[aria-labelledby=record]").inner_text())
-        assert "In 1 panel, 1 of your answers is known: Brier score 0.490." in told  # (0.3 - 1) squared
-        assert "from 20 known answers on" in told
+        assert sheet.page.locator("section[aria-labelledby=record]").count() == 0  # this panel has its own section
         panel.api.post("/scores/people", json={"name": "Alice"}).raise_for_status()
         sheet.page.reload()
         told = plain(sheet.page.locator("section[aria-labelledby=record]").inner_text())

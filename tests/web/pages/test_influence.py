@@ -42,13 +42,21 @@ def test_the_table_says_what_the_library_says(browser, panel):
     table = co.aggregate(co.Panel.from_records(result["forecasts"], laws=result["laws"])).influence()
     page = browser.get(f"{panel}/influence").text
     top = table.of_kind("judge")[0]
-    most = max(abs(round(100 * change)) for one in table.of_kind("judge") for change in one.change if not isnan(change))
+
+    def per_cent(p):
+        return int(100 * p + 0.5 + 1e-9)  # halves go up
+
+    def moves(row):
+        """The differences of whole per cents; a number that is not asked about has none."""
+        both = [(now, now + change) for now, change in zip(table.probability, row.change, strict=True)]
+        return [per_cent(after) - per_cent(now) for now, after in both if not isnan(after)]
+
+    most = max(abs(points) for one in table.of_kind("judge") for points in moves(one))
     assert f"No single judge moves any number by more than {most} points: {top.name} moves" in page
     row = re.search(rf'<tr><th scope="row"><a[^>]*>{top.name}</a></th>(.*?)</tr>', page)[1]
     shown = re.findall(r"<td[^>]*>(?:<a[^>]*>)?([^<]+)", row)
     assert sorted(shown) == sorted(
-        "·" if not (points := round(100 * change)) else f"{'+' if points > 0 else '−'}{abs(points)}"
-        for change in top.change
+        "·" if not points else f"{'+' if points > 0 else '−'}{abs(points)}" for points in moves(top)
     )
     for key in re.findall(r'<a href="#(m-[^"]+)"', page):
         assert f'<p id="{key}"' in page

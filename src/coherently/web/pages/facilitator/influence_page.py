@@ -123,9 +123,10 @@ class InfluenceTable:
         named = self.named.get(self.events[place])
         return named.title if named else self.events[place]
 
-    def points(self, change: float | None) -> int | None:
-        """A change in whole points; None where nobody is asked then."""
-        return None if change is None else round(100 * change)
+    def points(self, place: int, change: float | None) -> int | None:
+        """The difference of the whole per cents before and after a change; None where nobody is asked then."""
+        now = self.found.probability[place]
+        return None if change is None or now is None else whole(min(max(now + change, 0.0), 1.0)) - whole(now)
 
     def lead(self) -> str:
         """How far the most influential judge moves anything, and what the laws do."""
@@ -145,7 +146,7 @@ class InfluenceTable:
         return " ".join(filter(None, [first, tail, self.found.note or ""]))
 
     def _moves(self, row: LeftOutView) -> list[tuple[int, int]]:
-        found = ((place, self.points(change)) for place, change in enumerate(row.change))
+        found = ((place, self.points(place, change)) for place, change in enumerate(row.change))
         return [(place, points) for place, points in found if points is not None]
 
     def shown(self, find: str) -> SimpleNamespace:
@@ -187,7 +188,7 @@ class InfluenceTable:
         return SimpleNamespace(id=row.id, name=name, cells=cells, exact=row.exact)
 
     def _cell(self, row: LeftOutView, place: int, key: str) -> SimpleNamespace:
-        points, base = self.points(row.change[place]), self.base[place]
+        points, base = self.points(place, row.change[place]), self.base[place]
         if points is None or base is None:
             return SimpleNamespace(words=DASH, look="none", key="", sentence="", points=0)
         if not points:
