@@ -54,6 +54,27 @@ def test_axe_finds_nothing_and_nothing_is_out_of_place(see, name, scheme):
     assert seen.width() <= 320
 
 
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_numbers_of_two_digits_leave_titles_room(see, browser, size):
+    panel = new_panel(browser)
+    for number in range(1, 12):
+        browser.post(f"{panel}/questions", title=f"Question of number {number}")
+    browser.post(f"{panel}/judges", names="Ann")
+    link = re.search(r"/j/\w+", browser.text)[0]
+    for path, number, title in (
+        (f"{panel}/questions", ".qlist > li:last-child > .no", ".qlist > li:last-child h3"),
+        (link, "h3 .no >> nth=10", "h3 .no + span >> nth=10"),
+    ):
+        page = see(path, size=size).page
+        page.evaluate(
+            """() => document.querySelectorAll('.no').forEach(each => { each.innerHTML = `<i>${each.innerHTML}</i>` })"""
+        )
+        ends = page.locator(f"{number} >> i").bounding_box()
+        begins = page.locator(title).bounding_box()
+        assert page.locator(f"{number} >> i").inner_text() == "11"
+        assert begins["x"] - (ends["x"] + ends["width"]) >= 4
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_law_of_chips_is_shown_and_changed_before_it_holds(see, browser, scheme):
     panel = new_panel(browser)

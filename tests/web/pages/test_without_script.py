@@ -14,6 +14,7 @@ import pytest
 import coherently as co
 from tests.panel.worksheets.spreadsheets import MEAN, cells, workbook
 from tests.report.pages import printed_by, verifying_code_of
+from tests.web.pages.conftest import Browser
 
 HOSTILE = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
 
@@ -240,6 +241,45 @@ def test_small_things_that_annoyed(browser):
     for phase in ("discussion", "revision", "closed"):
         browser.post(f"{panel}/rounds", phase=phase)
     assert "Copy a reminder" not in words(browser.text)
+    assert browser.post(f"{panel}/comments", text="Too late.").status_code == 422
+    assert 'name="text"' not in browser.get(f"{panel}/discussion").text
+
+
+def test_no_page_dies_of_a_question_that_cannot_be_suggested(browser):
+    """Two questions of nine variables each: together they have more than a formula may have."""
+    panel = new_panel(browser)
+    for letter in "vw":
+        event = " & ".join(f"{letter}{number}" for number in range(9))
+        browser.post(f"{panel}/questions", title=f"All of {letter}", event=event)
+    browser.post(f"{panel}/judges", names="Ann")
+    with Browser(str(browser.client.base_url)) as ann:
+        events = re.findall(r'name="a-(e_\w+)"', ann.get(re.search(r"/j/\w+", browser.text)[0]).text)
+        assert ann.post("/sheet", **{f"a-{event}": "40" for event in events}).status_code == 200
+    for page in ("questions", "people", "board", "discussion", "results", "influence", "next"):
+        assert browser.get(f"{panel}/{page}").status_code == 200
+    assert browser.post(f"{panel}/rounds", phase="discussion").status_code == 200
+    assert "Discussion" in browser.get(f"{panel}/board").text
+
+
+def test_a_board_writes_out_some_contradictions_of_each_judge(browser):
+    """So that the page of many judges who contradict themselves everywhere stays small."""
+    panel = new_panel(browser)
+    browser.post(f"{panel}/questions", title="Rain", event="rain")
+    for number in range(20):
+        browser.post(f"{panel}/questions", title=f"Rain and {number}", event=f"rain & x{number}")
+    browser.post(f"{panel}/judges", names="Ann")
+    with Browser(str(browser.client.base_url)) as ann:
+        first, *rest = re.findall(r'name="a-(e_\w+)"', ann.get(re.search(r"/j/\w+", browser.text)[0]).text)
+        ann.post("/sheet", **{f"a-{first}": "10"} | {f"a-{event}": "90" for event in rest})
+    browser.post(f"{panel}/rounds", phase="discussion")
+    for _ in range(240):
+        told = browser.get(f"{panel}/board").text
+        if "8 more" in words(told):
+            break
+        time.sleep(0.25)
+    listed = re.search(r"<li><b>Ann</b>(.*?)</li>", told, re.DOTALL)[1]
+    assert listed.count("cannot be likelier") == 12
+    assert "8 more" in words(listed)
 
 
 def test_two_equals_signs_are_answered_rightly(browser):
