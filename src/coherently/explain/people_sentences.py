@@ -229,7 +229,7 @@ class Wording:
         return opened(f"{every} make {phrase(self._item(other))} {total} likely, not {told}: {sum_} make {total}.")
 
     def _product(self, share: Assertion) -> str:
-        """80 % of the other 50 %: what a share of the worlds without the condition, or without the event, is made of."""
+        """80 % of the other 50 %: the numbers that a share of the worlds is the product of."""
         conditional, condition = (self._value[i] for i in share.forecasts)
         part = percent(1.0 - conditional if share.rest else conditional)
         return f"{part} of the other {percent(1.0 - condition)}" if share.turned else f"{part} of {percent(condition)}"

@@ -67,7 +67,7 @@ def test_numbers_of_two_digits_leave_titles_room(see, browser, size):
     ):
         page = see(path, size=size).page
         page.evaluate(
-            """() => document.querySelectorAll('.no').forEach(each => { each.innerHTML = `<i>${each.innerHTML}</i>` })"""
+            "for (const each of document.querySelectorAll('.no')) each.innerHTML = `<i>${each.innerHTML}</i>`"
         )
         ends = page.locator(f"{number} >> i").bounding_box()
         begins = page.locator(title).bounding_box()
