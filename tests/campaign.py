@@ -18,7 +18,7 @@ from tests.scoring import consistency_checks, coverage_checks, gain_checks, inte
 from tests.solve import count_checks, exact_checks, law_checks, structure_checks
 from tests.verifier import tampering
 from tests.web import postgres
-from tests.web.api import api_checks
+from tests.web.api import api_checks, clock_checks
 from tests.web.store import load_checks
 from tests.whole import declared_checks, language_checks, loss_checks, outcome_checks, table_checks, user_loss_checks
 
@@ -222,6 +222,11 @@ def kills_keep_submissions(part):
         load_checks.check_kills(16_000 + part, 500 // PARTS, url)
 
 
+def clocks_are_set(part):
+    with _store_of(part) as url:
+        clock_checks.check_clock(url, 17_000 + part, 10_000 // PARTS)
+
+
 def networks_agree(part):
     return f"{network_checks.check_runs(16_000 + part, 5_000 // PARTS):.1e}"
 
@@ -333,6 +338,9 @@ CAMPAIGNS = {
     "100 clients with 100 submissions each, some sent twice, on SQLite and on PostgreSQL": submissions_count_once,
     "500 processes killed while they write to the workbench's store, half on SQLite and half on PostgreSQL": (
         kills_keep_submissions
+    ),
+    "10,000 steps at the workbench while the clock is set forwards and back by up to 100 days, half on each store": (
+        clocks_are_set
     ),
     "5,000 networks under losses, repeats and restarts against loops in one place (largest difference)": networks_agree,
     "10,000 panels on the page that needs no installation, in Chromium, against Python (largest part in which it "
