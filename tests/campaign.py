@@ -18,7 +18,8 @@ from tests.scoring import consistency_checks, coverage_checks, gain_checks, inte
 from tests.solve import count_checks, exact_checks, law_checks, structure_checks
 from tests.verifier import tampering
 from tests.web import postgres
-from tests.web.api import api_checks, clock_checks
+from tests.web.api import api_checks, clock_checks, two_server_checks
+from tests.web.api.server_process import serving
 from tests.web.store import load_checks
 from tests.whole import declared_checks, language_checks, loss_checks, outcome_checks, table_checks, user_loss_checks
 
@@ -227,6 +228,11 @@ def clocks_are_set(part):
         clock_checks.check_clock(url, 17_000 + part, 10_000 // PARTS)
 
 
+def servers_are_as_one(part):
+    with _store_of(part) as url, serving(url, url) as bases:
+        two_server_checks.check_two_servers(url, bases, judges=5, each=800 // PARTS, seed=18_000 + part)
+
+
 def networks_agree(part):
     return f"{network_checks.check_runs(16_000 + part, 5_000 // PARTS):.1e}"
 
@@ -342,6 +348,8 @@ CAMPAIGNS = {
     "10,000 steps at the workbench while the clock is set forwards and back by up to 100 days, half on each store": (
         clocks_are_set
     ),
+    "4,000 answers of judges who go to either of two servers on one store, while rounds begin and end, half on each "
+    "store": servers_are_as_one,
     "5,000 networks under losses, repeats and restarts against loops in one place (largest difference)": networks_agree,
     "10,000 panels on the page that needs no installation, in Chromium, against Python (largest part in which it "
     "leaves something to the package)": pages_agree,

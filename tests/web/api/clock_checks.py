@@ -14,6 +14,7 @@ import httpx
 
 from coherently.web import wall_clock
 from coherently.web.access.callers import JUDGE_SESSION
+from coherently.web.operations.open_panels import close_panels
 from coherently.web.pages.formats import deadline
 from tests.web.api.service import Service, Weather, refused
 from tests.web.api.test_streams import Listening
@@ -177,7 +178,12 @@ class Walk:
         assert (view["status"], view["version"]) == ("done", self.versions), view
 
     def tidy(self):
+        """The next tidying comes after an hour, when nothing in memory is believed without looking at the store."""
+        self.board.wait("answers", len(self.sent))
         self.service.store.tidy()
+        close_panels(self.service.store)
+        for kept in (self.service.store.questions._asked, self.service.store.laws._standing):
+            kept._kept.clear()
 
     def check(self):
         """All that was acknowledged is there, once and in order, and streams told of it in order."""
