@@ -19,7 +19,7 @@ from tests.solve import count_checks, exact_checks, law_checks, structure_checks
 from tests.verifier import tampering
 from tests.web import postgres
 from tests.web.api import api_checks, clock_checks, two_server_checks
-from tests.web.api.server_process import serving
+from tests.web.server_process import serving
 from tests.web.store import load_checks
 from tests.whole import declared_checks, language_checks, loss_checks, outcome_checks, table_checks, user_loss_checks
 
