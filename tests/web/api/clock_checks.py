@@ -129,11 +129,13 @@ class Walk:
         for each in told:
             is_private = phase in ANSWERING and each["round"] == number
             assert (each["probability"] is None) == is_private, each
-        spreads = self.api.get(f"{self.path}/board").json()["overview"]["spreads"]
+        board = self.api.get(f"{self.path}/board").json()
+        spreads = board["overview"]["spreads"]
         if phase not in ANSWERING:
             last = {(judge, event): value for judge, event, value in self.said}
             for spread in spreads:
-                assert spread["answers"] == sorted(v for (_, e), v in last.items() if e == spread["event"])
+                answers = sorted(v for (_, e), v in last.items() if e == spread["event"])
+                assert spread["answers"] == answers, (spread, answers, board["hidden"], board["overview"]["finished"])
 
     def open_link(self):
         """A link opens at any time; the browser's session holds until its end, by whatever the clock says."""
