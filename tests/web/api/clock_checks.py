@@ -57,10 +57,8 @@ class Walk:
         self.judges = {"Ann": self.weather.ann, "Bob": self.weather.bob}
         self.ids = {"Ann": self.weather.ann_record["id"], "Bob": self.weather.bob_record["id"]}
         self.browsers = {}
-        self.said, self.sent = (
-            [],
-            [],
-        )  # what was acknowledged, in order: the forecasts, and the requests with their keys
+        self.said, self.sent = [], 0  # the forecasts that were acknowledged, in order, and in how many requests
+        self.keyed = []  # the requests whose keys are still known
         self.rounds = [("private", None)]
         self.gone = []  # clients whose link or token was withdrawn
         self.versions = 0
@@ -78,14 +76,14 @@ class Walk:
         judge, number = self.rng.choice(list(self.judges)), len(self.said)
         events = self.rng.sample(list(self.weather.events.values()), self.rng.randint(1, 3))
         rows = [{"event": event, "probability": round(self.rng.random(), 6), "reason": f"{number}"} for event in events]
-        self._send(judge, {"answers": rows}, f"key-{len(self.sent)}")
+        self._send(judge, {"answers": rows}, f"key-{self.sent}")
 
     def answer_again(self):
-        if self.sent:
-            self._send(*self.rng.choice(self.sent))
+        if self.keyed:
+            self._send(*self.rng.choice(self.keyed))
 
     def _send(self, judge, body, key):
-        is_known = (judge, body, key) in self.sent
+        is_known = (judge, body, key) in self.keyed
         was_open = self.is_open
         answer = self.judges[judge].post("/sheet/answers", json=body, headers={"Idempotency-Key": key})
         if is_known:
@@ -93,7 +91,8 @@ class Walk:
         elif was_open == self.is_open:  # no deadline passed meanwhile
             assert answer.status_code == (200 if was_open else 409), (answer.text, self.rounds[-1], self.clock.now())
         if answer.status_code == 200 and not is_known:
-            self.sent.append((judge, body, key))
+            self.sent += 1
+            self.keyed.append((judge, body, key))
             self.said += [(self.ids[judge], row["event"], row["probability"]) for row in body["answers"]]
 
     def turn(self):
@@ -180,12 +179,13 @@ class Walk:
         assert (view["status"], view["version"]) == ("done", self.versions), view
 
     def tidy(self):
-        """The next tidying comes after an hour, when nothing in memory is believed without looking at the store."""
-        self.board.wait("answers", len(self.sent))
+        """The next tidying comes after an hour: nothing in memory is believed any more, and nobody sends again."""
+        self.board.wait("answers", self.sent)
         self.service.store.tidy()
         close_panels(self.service.store)
         for kept in (self.service.store.questions._asked, self.service.store.laws._standing):
             kept._kept.clear()
+        self.keyed = []
 
     def check(self):
         """All that was acknowledged is there, once and in order, and streams told of it in order."""
@@ -196,10 +196,10 @@ class Walk:
         assert {(e.judge, e.event): e.probability for e in store.forecasts.latest(panel)} == last
         assert [each.version for each in store.aggregations.list(panel)] == list(range(1, self.versions + 1))
         assert httpx.get(f"{self.service.url}/healthz").json()["status"] == "ok"
-        told = self.board.wait("answers", len(self.sent))
+        told = self.board.wait("answers", self.sent)
         numbers = [int(number) for number, _, _ in self.board.events]
         assert numbers == sorted(set(numbers))
-        assert len(told) == len(self.sent)
+        assert len(told) == self.sent
 
 
 STEPS = {
