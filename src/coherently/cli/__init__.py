@@ -38,6 +38,7 @@ def main() -> None:
         if os.environ.get("COHERENTLY_DEBUG") and not isinstance(error, SystemExit | CoherentlyError):
             raise
         code = _explain(_reason(error))
+    gc.freeze()  # nor is what lives until the end, through which the interpreter would look once more
     sys.exit(code)
 
 
