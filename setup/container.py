@@ -129,9 +129,7 @@ def main() -> None:
         sys.exit(f"error: {error}.")
     finally:
         delete(folder)
-    print(
-        f"\nThe steps of deploy/Containerfile on a plain Debian: an image that serves, in {time.monotonic() - begun:.0f} s"
-    )
+    print(f"\nThe steps of deploy/Containerfile made an image that serves, in {time.monotonic() - begun:.0f} s.")
 
 
 if __name__ == "__main__":
