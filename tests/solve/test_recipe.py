@@ -393,7 +393,8 @@ def test_what_earlier_versions_leave_out_means_what_it_meant():
 def test_a_file_of_version_0_1_is_read_as_it_was_meant(tmp_path):
     text = """{
       "recipe": 1, "pool": "log", "exponent": 1.25, "shift": -0.5, "loss": "brier", "clip": 0.01,
-      "then": {"method": "exact", "tolerance": 1e-06, "time_limit": 60.0, "seed": 0, "conditionals": "called_off", "threads": 0}
+      "then": {"method": "exact", "tolerance": 1e-06, "time_limit": 60.0, "seed": 0,
+               "conditionals": "called_off", "threads": 0}
     }"""
     (tmp_path / "old.json").write_text(text)
     old = co.read_recipe(tmp_path / "old.json")
@@ -404,7 +405,7 @@ def test_a_file_of_version_0_1_is_read_as_it_was_meant(tmp_path):
     assert co.read_recipe(tmp_path / "new.json") == old
 
 
-def test_a_file_says_its_version_and_what_to_do(tmp_path):
+def test_a_file_says_its_version_and_what_to_do():
     """The steps, followed by hand with the numbers of the file and nothing else, give the numbers of the recipe."""
     parts = [
         (0.75, co.Recipe("log", 1.5, -0.25, judges={"A": 3.0, "B": 1.0}, then=None)),
