@@ -39,10 +39,10 @@ TEXTS = ("a", "b", "c", "d", "a & b", "b & c", "c & d", "a | d", "a & ~c", "b | 
 COHERENT = (0.5, 0.6, 0.4, 0.7, 0.3, 0.24, 0.28, 0.85, 0.3, 0.72)
 """Questions, and answers that fit: four independent events."""
 SERVER = """
-import sys
-from coherently.web.server import serve
-from coherently.web.settings import ServiceLimits, ServiceSettings
-if __name__ == "__main__":
+if __name__ == "__main__":  # its processes read this file, too: as with `coherently serve`, it tells them nothing
+    import sys
+    from coherently.web.server import serve
+    from coherently.web.settings import ServiceLimits, ServiceSettings
     limits = ServiceLimits(rate=1e6, burst=10**6)
     settings = ServiceSettings(sys.argv[1], port=0, log_requests=False, limits=limits)
     serve(settings, announce=lambda text: print(text, flush=True))
