@@ -20,6 +20,20 @@ def versions(browser, panel):
     raise AssertionError(found)
 
 
+def finished_page(browser, path):
+    """A page of influence with its table: as long as it says that this is not finished, its link is followed."""
+    for _ in range(480):
+        page = browser.get(path).text
+        if 'data-whole="unfinished"' not in page:
+            return page
+        assert "The table is not finished yet." in page
+        assert 'http-equiv="refresh"' in page
+        link = re.search(r'<a href="(\?[^"]*)">Look again</a>', page)[1].replace("&amp;", "&")
+        path = path.partition("?")[0] + link
+        time.sleep(0.25)
+    raise AssertionError(page)
+
+
 @pytest.fixture(scope="module")
 def panel(served):
     """The closed panel of a demo of its own, so that versions made here are nobody else's."""
@@ -39,7 +53,7 @@ def test_the_table_says_what_the_library_says(browser, panel):
     api = f"/api/v1{panel}/aggregations/{newest['id']}"
     result = browser.client.get(f"{api}/result").json()
     table = co.aggregate(co.Panel.from_records(result["forecasts"], laws=result["laws"])).influence()
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     top = table.of_kind("judge")[0]
     most = max(abs(round(100 * change)) for one in table.of_kind("judge") for change in one.change if not isnan(change))
     assert f"No single judge moves any number by more than {most} points: {top.name} moves" in page
@@ -58,9 +72,9 @@ def test_the_table_says_what_the_library_says(browser, panel):
 
 
 def test_a_judge_is_left_out_with_one_click_and_made_a_version_with_another(browser, panel):
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     link = re.search(r'href="(\?[^"]*)#leave" aria-label="Leave out Bob"', page)[1].replace("&amp;", "&")
-    page = browser.get(f"{panel}/influence{link}").text
+    page = finished_page(browser, f"{panel}/influence{link}")
     said = re.search(r"Without Bob, (\d+) of 15 numbers move, by (\d+) points at most", page)
     assert int(said[1]) == len(re.findall(r"<td>[+−]\d+</td></tr>", page))
     name = re.search(r'name="(without-j_\w+)"', page)[1]
@@ -76,7 +90,7 @@ def test_a_judge_is_left_out_with_one_click_and_made_a_version_with_another(brow
 
 
 def test_weights_are_typed_and_wrong_ones_are_refused(browser, panel):
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     fields = dict.fromkeys(re.findall(r'name="(weight-j_\w+)"', page), "1")
     first = next(iter(fields))
     browser.post(f"{panel}/aggregations", weigh="hand", **fields | {first: "2,5"})
@@ -104,7 +118,7 @@ def test_a_recipe_file_makes_a_version_and_can_be_saved_again(browser, panel):
 
 def test_past_panels_teach(browser, panel):
     """Two demos have the same judges; the outcomes of one teach the other."""
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     assert "By past score." in page
     browser.post(f"{panel}/aggregations", weigh="past")
     newest = versions(browser, panel)[0]

@@ -131,8 +131,8 @@ class Relation:
     @property
     def sense(self) -> tuple[Hashable, ...]:
         """What is said about which forecasts, without numbers: relations of one sense are told in the same words."""
-        parts = zip((one.forecasts for one in self.assertions), (one.rest for one in self.assertions), self.negated, strict=True)
-        return self.shape, self.granted, *sorted(parts)
+        told = zip(self.assertions, self.negated, strict=True)
+        return self.shape, self.granted, *sorted((one.forecasts, one.rest, no) for one, no in told)
 
     @property
     def has_shares(self) -> bool:
