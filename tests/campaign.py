@@ -20,7 +20,15 @@ from tests.verifier import tampering
 from tests.web import postgres
 from tests.web.api import api_checks
 from tests.web.store import load_checks
-from tests.whole import declared_checks, language_checks, loss_checks, outcome_checks, table_checks, user_loss_checks
+from tests.whole import (
+    declared_checks,
+    language_checks,
+    loss_checks,
+    outcome_checks,
+    table_checks,
+    user_loss_checks,
+)
+from tests.whole import relation_checks as answer_relations
 
 PARTS = 20
 
@@ -169,6 +177,11 @@ def language_agrees(part):
     language_checks.check_language(10_000 + part, 5_000 // PARTS)
 
 
+def answers_keep_relations(part):
+    for relation in answer_relations.RELATIONS:
+        answer_relations.check_relation(relation, 25_000 + part, 10_000 // PARTS)
+
+
 def outcomes_agree(part):
     outcome_checks.check_outcomes(17_000 + part, 5_000 // PARTS)
 
@@ -280,6 +293,8 @@ CAMPAIGNS = {
         proofs_are_not_forged
     ),
     "100,000 texts: the checker's own reader against the Lark grammar": readers_agree,
+    "10,000 panels for each of 16 relations between answers: renamed, permuted, doubled, split, negated, joined, by "
+    "threads, engines, frames, live, over the web": answers_keep_relations,
     "5,000 panels with outcomes (entailed, contradictory, partial) against enumeration": outcomes_agree,
     "20,000 panels of exclusive values by their structure and by worlds (largest difference)": exclusive_values_agree,
     "20,000 panels of exclusive values with intervals and pins by one multiplier and by worlds (largest difference)": (
