@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from coherently.explain.recent_values import Lately
 from coherently.web.operations.aggregation_operations import get_result
-from coherently.web.operations.stateless import aggregated, in_body, plain
+from coherently.web.operations.stateless import aggregated, explain_event, in_body, plain
 from coherently.web.operations.version_choices import PanelMembers
-from coherently.web.shapes.aggregation_shapes import InfluenceView, LeftOutView
-from coherently.web.shapes.stateless_shapes import InfluenceDraft, RecipeBody
+from coherently.web.refusals import not_found
+from coherently.web.shapes.aggregation_shapes import InfluenceView, LeftOutView, ReasonsView
+from coherently.web.shapes.stateless_shapes import InfluenceDraft, RecipeBody, WhyAnswer, WhyDraft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 KEPT = 64
 """How many tables are kept: a version does not change, so neither does what moves it."""
 _made: Lately[dict[str, Any]] = Lately(KEPT)
+_explained: Lately[WhyAnswer] = Lately(KEPT)
 
 
 class Calls(Protocol):
@@ -73,7 +75,8 @@ def influence_in_time(
     key = aggregation, tuple(words), tuple(several)
     made = _made.get(key)
     if made is None:
-        work = (find_version_influence, _draft(found, words), {} if words else several)
+        draft = InfluenceDraft.model_validate(_inputs(found) | {"without": words})
+        work = (find_version_influence, draft, {} if words else several)
         made = calls.call(*work) if wait is None else calls.ask(key, wait, *work)
         if made is None:
             return None
@@ -103,18 +106,33 @@ def _changes(found: Influence) -> list[float | None]:
     return changes
 
 
-def _draft(found: ResultView, words: Sequence[str]) -> InfluenceDraft:
+def get_reasons(
+    bench: Workbench, caller: AccountCaller, panel: str, aggregation: str, *, calls: Calls, event: str
+) -> ReasonsView:
+    """Why a version has its number for an event, by the id of the event."""
+    found = get_result(bench, caller, panel, aggregation)
+    own = PanelMembers.of(bench, panel).questions.values()
+    text = next((one.event for question in own for one in question.events if one.id == event), None)
+    if text is None or text not in {row["event"] for row in found.forecasts}:
+        raise not_found("event in this version")
+    key = aggregation, text
+    made = _explained.get(key)
+    if made is None:
+        made = calls.call(explain_event, WhyDraft.model_validate(_inputs(found) | {"event": text}))
+        _explained.put(key, made)
+    return ReasonsView(aggregation=found.aggregation, event=event, sentences=made.sentences, why=made.why)
+
+
+def _inputs(found: ResultView) -> dict[str, Any]:
+    """What a version was made from, as a draft takes it."""
     method = found.aggregation.method if found.recipe is None else RecipeBody.model_validate(found.recipe)
-    return InfluenceDraft.model_validate(
-        {
-            "forecasts": found.forecasts,
-            "laws": found.laws,
-            "method": method,
-            "loss": found.aggregation.loss,
-            "labels": {row.event: row.title for row in found.events if row.title},
-            "without": list(words),
-        }
-    )
+    return {
+        "forecasts": found.forecasts,
+        "laws": found.laws,
+        "method": method,
+        "loss": found.aggregation.loss,
+        "labels": {row.event: row.title for row in found.events if row.title},
+    }
 
 
 def _view(found: ResultView, made: Mapping[str, Any], parts: PanelMembers, without: list[str]) -> InfluenceView:
