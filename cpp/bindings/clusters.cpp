@@ -11,10 +11,10 @@ namespace {
 
 class Proving {
 public:
-    Proving(SharedFunctions functions, std::shared_ptr<Space> space)
+    Proving(SharedFunctions functions, std::shared_ptr<Space> space, double cells, double elimination)
         : functions_(std::move(functions)),
           space_((check_space(space.get(), functions_->n_variables), std::move(space))),
-          proof_(functions_->view(), space_.get()) {}
+          proof_(functions_->view(), space_.get(), cells, elimination) {}
 
     void start(Vector<double> coefficients, Vector<std::uint8_t> known, double slack, bool keep) {
         if (coefficients.size() != functions_->size() || known.size() != functions_->n_variables)
@@ -71,8 +71,9 @@ nb::object tree_of(const ClusterProof& proof) {
 
 void bind_clusters(nb::module_& module) {
     nb::class_<Proving>(module, "ClusterProof")
-        .def(nb::init<SharedFunctions, std::shared_ptr<Space>>(), nb::arg("functions"),
-             nb::arg("space").none() = nb::none())
+        .def(nb::init<SharedFunctions, std::shared_ptr<Space>, double, double>(), nb::arg("functions"),
+             nb::arg("space").none() = nb::none(), nb::arg("cells") = ClusterProof::most_cells,
+             nb::arg("elimination") = ClusterProof::elimination_cells)
         .def("start", &Proving::start, nb::arg("coefficients"), nb::arg("known"), nb::arg("slack"), nb::arg("keep"))
         .def(
             "run",

@@ -25,9 +25,11 @@ from coherently.proofcheck.leaves import CostSum, WorkLeft
 from coherently.proofcheck.loss_planes import KNOWN_LOSSES, IntervalCost, LinearisedCost, LossRule
 from coherently.proofcheck.posed_panel import PosedPanel
 from coherently.proofcheck.proof_records import FORM, RATIO, PlaneSum
+from coherently.result.written_clusters import cluster_nodes, grid_digits
 from coherently.result.written_panel import written_panel
 from coherently.result.written_signs import excess_digits, sign_leaf
 from coherently.solve import Global
+from coherently.solve.solution import ClusterTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -215,19 +217,24 @@ def _record(
     leaf: dict[str, Any] = {"e": order if cost <= MOST_WORK else []}
     known = next((forces[v] for one in functions for v in one.scope if v in forces), None)
     tree = next((trees[v] for one in functions for v in one.scope if v in trees), None)
-    rest = b""
-    if cost > QUICK_BESIDE_TREE and tree is not None:
+    rest, lines = b"", list[dict[str, Any]]()
+    if cost > QUICK_BESIDE_TREE and tree is not None and isinstance(tree.tree, ClusterTree):
+        bits = grid_digits(tree.tree, tree.unit)
+        factor = tree.tree.scale * tree.unit * 2**bits
+        lines = cluster_nodes(panel.space, tree.tree, tree.literals, factor) or []
+    elif cost > QUICK_BESIDE_TREE and tree is not None:
         bits -= excess_digits(tree.tree, tree.unit, bits)
         total = _planes(panel, terms, part, points, bits=bits)
         factor = tree.tree.scale * tree.unit * 2**bits
         leaf, rest = sign_leaf(total, part.laws, tree.tree, tree.literals, factor=factor) or (leaf, b"")
     ratios = [_hint(terms[i], points, bits) for i in part.terms]
-    if cost > QUICK_WORK and known is not None and not rest:
+    if cost > QUICK_WORK and known is not None and not rest and not lines:
         told = [(terms[i], hint) for i, hint in zip(part.terms, ratios, strict=True)]
         leaf = known.leaf(panel, bits, [one for one in told if points.is_other_side(one[0])])
     pins = _pin_prices(panel, part, points, bits)
-    head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins, "nodes": 1}
-    return _line(head) + _line(leaf) + rest
+    head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins}
+    lines = lines or [leaf]
+    return _line(head | {"nodes": len(lines)}) + b"".join(map(_line, lines)) + rest
 
 
 def _pin_prices(panel: PosedPanel, part: ConnectedTerms, points: TouchingPoints, bits: int) -> list[list[int]]:
@@ -356,15 +363,15 @@ class WrittenForces:
 
 @dataclass(frozen=True, slots=True)
 class WrittenTree:
-    """A tree over signs, its variables as the checker's literals, and the unit of its numbers."""
+    """A tree over signs or clusters, its variables as the checker's literals, and the unit of its numbers."""
 
-    tree: SignTree
+    tree: SignTree | ClusterTree
     literals: list[Literal]
     unit: float
 
 
 def _trees(result: Result, panel: PosedPanel, hints: BoundHints) -> dict[int, WrittenTree]:
-    """The trees over signs, by each of the variables of their components."""
+    """The trees over signs or clusters, by each of the variables of their components."""
     if not hints.trees or result.worlds is None:
         return {}
     names, found = result.worlds.names, dict[int, WrittenTree]()

@@ -7,8 +7,8 @@
 namespace coherently {
 namespace {
 
-constexpr std::size_t root_sweeps = 512, sweeps = 64;
-constexpr double worthwhile = 0.005;  // the part of the gap that a sweep must close to go on
+constexpr std::size_t root_sweeps = 512, sweeps = 24;
+constexpr double worthwhile = 0.01;  // the part of the gap that a sweep must close to go on
 constexpr double taken = 0.3;         // the part of the gap that messages must close to be used by the branches below
 constexpr double finest = 0x1p-36;    // the least slack, as a part of the sum of all sizes of coefficients
 constexpr double roundings = 16;      // the slack is at least so many units for each event
@@ -37,8 +37,12 @@ Table truth_of(const LargeEvent& function, const Nodes& nodes, std::span<const s
 
 }  // namespace
 
-ClusterProof::ClusterProof(const EventView& events, const Space* space)
-    : events_(events), free_(events.n_variables, {}, {}, {}), space_(space), nodes_(space ? *space : free_) {
+ClusterProof::ClusterProof(const EventView& events, const Space* space, double cells, double elimination)
+    : events_(events),
+      free_(events.n_variables, {}, {}, {}),
+      space_(space),
+      nodes_(space ? *space : free_),
+      elimination_(elimination) {
     for (std::size_t node = 0; node < nodes_.size(); ++node)
         states_.push_back(static_cast<std::int32_t>(nodes_.states(node)));
     std::vector<Scope> scopes;
@@ -66,7 +70,8 @@ ClusterProof::ClusterProof(const EventView& events, const Space* space)
         scopes.push_back(law.scope);
         laws_.push_back(std::move(law));
     }
-    graph_ = ClusterGraph(scopes, states_, most_cells);
+    cells = std::min(cells, all_cells / static_cast<double>(scopes.size() + 1));
+    graph_ = ClusterGraph(scopes, states_, cells);
 }
 
 void ClusterProof::start(std::span<const double> coefficients, const World& known, double slack, bool keep) {
@@ -88,7 +93,7 @@ void ClusterProof::start(std::span<const double> coefficients, const World& know
         root.tables.push_back(truth_[i]);
         for (double& entry : root.tables.back().entries) entry = entry > 0 ? c : 0.0;
     }
-    best_ = whole(known), proved_ = Table::forbidden;
+    best_ = whole(known), first_cutoff_ = cutoff(), proved_ = Table::forbidden;
     for (std::size_t j = 0; j < events_.size(); ++j)  // events that never hold
         if (events_.variables_of(j).empty()) rest_ -= std::min(0.0, coefficients_[j]);
     root.dual = std::make_unique<ClusterDual>(graph_, root.tables, laws_, states_);
@@ -96,6 +101,7 @@ void ClusterProof::start(std::span<const double> coefficients, const World& know
     keep_ = keep, visited_ = enough_ = kept_cells_ = 0, stored_ = root.dual->size();
     better_.clear(), open_.clear();
     tree_.assign(keep, {});
+    stopped_ = false;
     open_.push_back(std::move(root));
 }
 
@@ -111,7 +117,7 @@ double ClusterProof::whole(const World& world) const {
 
 bool ClusterProof::run(std::size_t nodes, bool hasty) {
     while (!open_.empty() && visited_ < nodes && stored_ < most_stored && !stopped_) {
-        if (hasty && !better_.empty() && visited_ >= enough_) break;
+        if (hasty && enough_ > 0 && visited_ >= enough_) break;
         Open open = std::move(open_.back());
         open_.pop_back();
         visit(std::move(open));
@@ -160,7 +166,7 @@ bool ClusterProof::eliminate(const Open& open) {
         if (!table.scope.empty()) scopes.push_back(table.scope);
     const bool is_empty = scopes.empty();
     const bool is_whole = std::find(open.states.begin(), open.states.end(), -1) == open.states.end();
-    const EliminationOrder order = small_order(std::move(scopes), states_, elimination_cells);
+    const EliminationOrder order = small_order(std::move(scopes), states_, elimination_);
     if (order.nodes.empty() && !is_empty) return false;
     auto states = open.states;
     for (std::int32_t& state : states) state = std::max(state, 0);
@@ -171,7 +177,7 @@ bool ClusterProof::eliminate(const Open& open) {
     const double value = is_possible ? whole(world) : Table::forbidden;
     if (value < best_) {
         best_ = value;
-        if (better_.empty()) enough_ = 2 * visited_;
+        if (enough_ == 0 && value < first_cutoff_) enough_ = 2 * visited_;
         better_.push_back(std::move(world));
     }
     if (has_wide_ && is_whole) least = value;

@@ -18,20 +18,23 @@ namespace coherently {
 
 class ClusterProof {
 public:
-    static constexpr double most_cells = 512;            // of a cluster of several tables
+    static constexpr double most_cells = 256;             // of a cluster of several tables
+    static constexpr double all_cells = 1 << 22;          // of all clusters, about
     static constexpr double largest_table = 1 << 16;      // an event with more is bounded by its sign alone
     static constexpr double elimination_cells = 1 << 16;  // of all tables of a branch that is eliminated
     static constexpr std::size_t most_kept = std::size_t{1} << 26;   // values of messages of a tree
-    static constexpr std::size_t most_stored = std::size_t{1} << 26;  // entries of branches that are still open
+    static constexpr std::size_t most_stored = std::size_t{1} << 25;  // entries of branches that are still open
 
     // Of events over the worlds of a space, or over all; both must outlive the proof.
-    ClusterProof(const EventView& events, const Space* space);
+    // A branch is eliminated if that takes tables of at most `elimination` entries in all.
+    ClusterProof(const EventView& events, const Space* space, double cells = most_cells,
+                 double elimination = elimination_cells);
 
     // Begins the proof that no world is lower than the lowest one found, which is `known` at first, less `slack`. With
     // `keep` the tree is kept.
     void start(std::span<const double> coefficients, const World& known, double slack, bool keep);
     // Works until the proof is done, which is returned, or a limit is met: that of branches, of memory, or if `hasty`
-    // twice the branches that led to a lower world than the known one.
+    // twice the branches that led to a world below the known one less the slack.
     bool run(std::size_t nodes, bool hasty);
     // Ends the work that another thread is at.
     void stop() { stopped_ = true; }
@@ -82,10 +85,11 @@ private:
     std::vector<std::size_t> narrow_;  // the events that have tables
     std::vector<Table> truth_, laws_;
     bool has_wide_ = false;
+    double elimination_;
     ClusterGraph graph_;
 
     std::vector<double> coefficients_;  // in units, whole
-    double unit_ = 1, slack_ = 0, best_ = 0, rest_ = 0, proved_ = 0;
+    double unit_ = 1, slack_ = 0, best_ = 0, first_cutoff_ = 0, rest_ = 0, proved_ = 0;
     bool keep_ = false;
     std::vector<Open> open_;
     std::vector<World> better_;
