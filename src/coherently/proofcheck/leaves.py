@@ -189,9 +189,7 @@ class ClusterTables:
         return replace(self, tables=tables, states={**self.states, x: states})
 
 
-def cluster_tables(
-    total: CostSum, scopes: Sequence[tuple[int, ...]], states: States, work: WorkLeft
-) -> ClusterTables:
+def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], states: States, work: WorkLeft) -> ClusterTables:
     """Give each function to the first cluster that contains it, each law to all; others by their own minimum."""
     sizes = {v: one.size for v, one in enumerate(total.space.variables)}
     near: dict[int, set[int]] = {}
@@ -215,11 +213,21 @@ def cluster_tables(
             rest += (c if function.constant is True else 0) if function.constant is not None else min(0, c)
             continue
         plain = TruthFunction(function.scope, function.mask)
-        _add(tables, min(homes), scopes, factor_of(total.space, plain, full, held=c), sizes=sizes, states=left, work=work)
+        _add(
+            tables, min(homes), scopes, factor_of(total.space, plain, full, held=c), sizes=sizes, states=left, work=work
+        )
     for law in total.laws:
         for home in _homes(law.scope, containing) if law.mask is not None else ():
             plain = TruthFunction(law.scope, law.mask)
-            _add(tables, home, scopes, factor_of(total.space, plain, full, failed=LARGE), sizes=sizes, states=left, work=work)
+            _add(
+                tables,
+                home,
+                scopes,
+                factor_of(total.space, plain, full, failed=LARGE),
+                sizes=sizes,
+                states=left,
+                work=work,
+            )
     return ClusterTables(scopes, tables, rest, sizes, left, containing)
 
 

@@ -318,7 +318,11 @@ class ProofTree:
     def _split(self, node: dict[str, Any], branch: Branch) -> list[Branch]:
         """R4: the children's states must cover those that are left to the variable."""
         x = integer(node["v"], 0, len(self.total.space.variables) - 1)
-        if not node.keys() <= {"v", "c", "k", "m", "u"} or not isinstance(node.get("c"), list) or branch.depth >= DEEPEST:
+        if (
+            not node.keys() <= {"v", "c", "k", "m", "u"}
+            or not isinstance(node.get("c"), list)
+            or branch.depth >= DEEPEST
+        ):
             raise ProofRefusedError("a split has v and c, and is not too deep")
         left = branch.states.get(x, tuple(range(self.total.space.variables[x].size)))
         several = [integers(states) for states in node["c"]]

@@ -29,7 +29,7 @@ from coherently.result.written_clusters import cluster_nodes, grid_digits
 from coherently.result.written_panel import written_panel
 from coherently.result.written_signs import excess_digits, sign_leaf
 from coherently.solve import Global
-from coherently.solve.solution import ClusterTree
+from coherently.solve.solution import ClusterTree, SignTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from coherently.proofcheck.posed_panel import PosedTerm
     from coherently.proofcheck.truth_functions import Literal, TruthFunction
     from coherently.result.result import Result
-    from coherently.solve.solution import BoundHints, ClusterForces, SignTree
+    from coherently.solve.solution import BoundHints, ClusterForces
 
 FIRST_BITS = 36
 """Binary digits of coefficients for one term; each doubling of the terms has one more."""
@@ -50,7 +50,7 @@ QUICK_BESIDE_TREE = 2**21
 LARGEST_CLUSTER = 2**14
 """Maximum number of states of a cluster that is written."""
 LONG = 2**20
-"""Number of bytes above which a proof is not packed: factors of matrices, which make it long, hardly become shorter."""
+"""Number of bytes above which a proof is packed quickly, or not at all if it has matrices: they hardly become shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,9 @@ def _written_proof(result: Result) -> bytes:
     data = [_line(FORM | {"sha256": panel.digest})]
     data += [_record(panel, terms, part, points, forces=forces, trees=trees) for part in parts]
     whole = b"".join([*data, _line({"end": len(parts)})])
-    return gzip.compress(whole, 0 if len(whole) > LONG else 6, mtime=0)  # 9 takes thrice as long for 1% less
+    hard = hints is not None and any(isinstance(tree, SignTree) for tree in hints.trees)
+    level = 6 if len(whole) <= LONG else 0 if hard else 3  # 9 takes thrice as long for 1% less
+    return gzip.compress(whole, level, mtime=0)
 
 
 def _line(told: dict[str, Any]) -> bytes:
@@ -218,15 +220,17 @@ def _record(
     known = next((forces[v] for one in functions for v in one.scope if v in forces), None)
     tree = next((trees[v] for one in functions for v in one.scope if v in trees), None)
     rest, lines = b"", list[dict[str, Any]]()
-    if cost > QUICK_BESIDE_TREE and tree is not None and isinstance(tree.tree, ClusterTree):
-        bits = grid_digits(tree.tree, tree.unit)
-        factor = tree.tree.scale * tree.unit * 2**bits
-        lines = cluster_nodes(panel.space, tree.tree, tree.literals, factor) or []
-    elif cost > QUICK_BESIDE_TREE and tree is not None:
-        bits -= excess_digits(tree.tree, tree.unit, bits)
-        total = _planes(panel, terms, part, points, bits=bits)
-        factor = tree.tree.scale * tree.unit * 2**bits
-        leaf, rest = sign_leaf(total, part.laws, tree.tree, tree.literals, factor=factor) or (leaf, b"")
+    if cost > QUICK_BESIDE_TREE and tree is not None:
+        kind = tree.tree
+        if isinstance(kind, ClusterTree):
+            bits = grid_digits(kind, tree.unit)
+            factor = kind.scale * tree.unit * 2**bits
+            lines = cluster_nodes(panel.space, kind, tree.literals, factor) or []
+        else:
+            bits -= excess_digits(kind, tree.unit, bits)
+            total = _planes(panel, terms, part, points, bits=bits)
+            factor = kind.scale * tree.unit * 2**bits
+            leaf, rest = sign_leaf(total, part.laws, kind, tree.literals, factor=factor) or (leaf, b"")
     ratios = [_hint(terms[i], points, bits) for i in part.terms]
     if cost > QUICK_WORK and known is not None and not rest and not lines:
         told = [(terms[i], hint) for i, hint in zip(part.terms, ratios, strict=True)]

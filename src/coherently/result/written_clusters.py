@@ -77,7 +77,8 @@ def _lines(tree: ClusterTree, nodes: Sequence[CheckedNode], factor: float) -> It
     for split, shift, count, size in tree.branches.tolist():
         own = fixed.pop()
         step, digits = _step(factor, shift)
-        told = [[*head, np.rint(values * step).astype(np.int64).tolist()] for *head, values in islice(messages, count)]
+        sent = ([*head, np.rint(values * step).astype(np.int64)] for *head, values in islice(messages, count))
+        told = [[*head, values.tolist()] for *head, values in sent if values.any()]
         line: dict[str, Any] = {"m": told, "u": digits} if told else {}
         if split >= 0:
             node = nodes[split]

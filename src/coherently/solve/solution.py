@@ -221,7 +221,8 @@ class BoundHints(Value):
 
     `x` is the probability of each coordinate at which planes touch the losses, `mass` what smooths them there, `price`
     the price of each pin by its number in the panel, `forces` are those over clusters, whose variables come from
-    the problem, and `trees` those over signs or clusters. Prices, forces and scales of trees are in units of weight of `unit`.
+    the problem, and `trees` those over signs or clusters. Prices, forces and scales of trees are in units of weight of
+    `unit`.
     """
 
     x: NDArray[np.float64]

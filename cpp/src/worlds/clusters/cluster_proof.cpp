@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::size_t root_sweeps = 512, sweeps = 24;
 constexpr double worthwhile = 0.01;  // the part of the gap that a sweep must close to go on
-constexpr double taken = 0.3;         // the part of the gap that messages must close to be used by the branches below
-constexpr double finest = 0x1p-36;    // the least slack, as a part of the sum of all sizes of coefficients
-constexpr double roundings = 16;      // the slack is at least so many units for each event
+constexpr double taken = 0.3;        // the part of the gap that messages must close to be used by the branches below
+constexpr double finest = 0x1p-36;   // the least slack, as a part of the sum of all sizes of coefficients
+constexpr double roundings = 16;     // the slack is at least so many units for each event
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
@@ -81,7 +81,7 @@ void ClusterProof::start(std::span<const double> coefficients, const World& know
     slack = std::max({slack, finest * total, 0x1p-900});
     // Rounding down to units loses less than one of them for each event, and units are so large that sums are exact.
     unit_ = std::exp2(std::ceil(std::log2(std::max(slack / (2 * roundings * events), total / ClusterDual::heaviest))));
-    slack_ = std::floor(slack / unit_);
+    slack_ = std::max(0.0, std::floor(slack / unit_) - events);
     coefficients_.clear();
     for (const double c : coefficients) coefficients_.push_back(std::floor(c / unit_));
     rest_ = 0;
@@ -156,8 +156,7 @@ void ClusterProof::visit(Open open) {
     }
     stored_ -= open.dual->size();
     if (open.dual->bound() + rest_ >= cutoff()) proved_ = std::min(proved_, open.dual->bound() + rest_);
-    else
-        branch(std::move(open));
+    else branch(std::move(open));
 }
 
 bool ClusterProof::eliminate(const Open& open) {
@@ -209,7 +208,8 @@ bool ClusterProof::tighten(Open& open) {
 void ClusterProof::coarsen(Open& open, bool is_leaf) {
     Branch& branch = *kept(open);
     // Fewer digits of messages take less room; a leaf must still reach the cutoff, other branches nearly what they had.
-    const double needed = is_leaf ? cutoff() - rest_ : open.dual->bound() - 0.02 * (cutoff() - rest_ - open.dual->bound());
+    const double needed =
+        is_leaf ? cutoff() - rest_ : open.dual->bound() - 0.02 * (cutoff() - rest_ - open.dual->bound());
     const double spare = std::max(1.0, open.dual->bound() - needed);
     int shift = std::min(40, std::ilogb(spare));
     for (; shift > 0; --shift) {

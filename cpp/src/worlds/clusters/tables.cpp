@@ -24,9 +24,7 @@ Scope joined(const Scope& one, const Scope& other) {
 
 }  // namespace
 
-double Table::least() const {
-    return entries.empty() ? forbidden : *std::min_element(entries.begin(), entries.end());
-}
+double Table::least() const { return entries.empty() ? forbidden : *std::min_element(entries.begin(), entries.end()); }
 
 double cells_of(std::span<const std::int32_t> scope, std::span<const std::int32_t> states) {
     double cells = 1;
@@ -38,7 +36,8 @@ std::vector<std::uint32_t> places(const Scope& outer, const Scope& inner, std::s
     std::vector<std::uint32_t> step(outer.size());
     std::uint32_t stride = 1;
     for (std::size_t k = inner.size(), i = outer.size(); k-- > 0;) {
-        while (outer[--i] != inner[k]) {}
+        while (outer[--i] != inner[k]) {
+        }
         step[i] = stride;
         stride *= static_cast<std::uint32_t>(states[at(inner[k])]);
     }
@@ -115,8 +114,8 @@ double least_by_elimination(std::vector<Table> tables, std::span<const std::int3
             (about ? touched : others).push_back(std::move(table));
         }
         Eliminated step{node, without(all, node), {}};
-        Table least{step.rest, std::vector<double>(static_cast<std::size_t>(cells_of(step.rest, states)),
-                                                   Table::forbidden)};
+        Table least{step.rest,
+                    std::vector<double>(static_cast<std::size_t>(cells_of(step.rest, states)), Table::forbidden)};
         step.choice.assign(least.entries.size(), 0);
         for (std::int32_t state = 0; state < states[at(node)]; ++state) {
             std::vector<double> total(least.entries.size());

@@ -242,14 +242,12 @@ class _Run:
                 return
 
     def _branch_over_clusters(self, shortfall: float) -> bool:
-        """Prove that no world is `shortfall` below the level; false if that was not proved and no world was taken in."""
+        """Prove that no world is `shortfall` below the level, within the budget; true if a world was taken in."""
         nearest, core = self.nearest, self.core
         nearest.proof = Proof.BRANCHES
         known = min(nearest.mixture()[1], key=core.energy)
         slack = shortfall - (core.level() - core.energy(known))
-        found = lowest_worlds(
-            nearest.grounds, core.gradient(), known, slack, self.budget, scale=2.0, hasty=True
-        )
+        found = lowest_worlds(nearest.grounds, core.gradient(), known, slack, self.budget, scale=2.0, hasty=True)
         core.certify(found.bound)
         if nearest.is_done(self.tolerance) and found.tree is not None:
             nearest.branched = Hints(x=nearest.x, tree=found.tree)

@@ -9,6 +9,8 @@ import numpy as np
 from coherently.solve.solution import ClusterTree
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from coherently.arrays import Truth, Vector
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
@@ -52,12 +54,22 @@ def _kept_tree(grounds: Grounds, scale: float) -> ClusterTree | None:
     part, kept = grounds.part, grounds.branches.tree()
     if kept is None or grounds.reduced:
         return None
-    names = ("sizes", "clusters", "branches", "orders", "messages", "nodes", "values")
-    flat = dict(zip(names, kept, strict=True))
-    return ClusterTree(**flat, states=_node_states(part), origin=part.origin, scale=scale)  # type: ignore[arg-type]
+    sizes, clusters, branches, orders, messages, nodes, values = kept
+    return ClusterTree(
+        sizes=sizes,
+        clusters=clusters,
+        branches=branches,
+        orders=orders,
+        messages=messages,
+        nodes=nodes,
+        values=values,
+        states=_node_states(part),
+        origin=part.origin,
+        scale=scale,
+    )
 
 
-def _node_states(part: Merged) -> tuple[tuple[np.ndarray, np.ndarray], ...]:  # type: ignore[type-arg]
+def _node_states(part: Merged) -> tuple[tuple[NDArray[np.int32], NDArray[np.uint8]], ...]:
     """The nodes as the core has them: blocks, then each other variable by itself."""
     blocks = [(block.variables, block.states) for block in part.space.blocks]
     inside = {v for variables, _ in blocks for v in variables.tolist()}

@@ -1,11 +1,11 @@
 // A lower bound on the least of a sum of tables: clusters of nodes, and messages between them.
 //
-// Each table is in one cluster that contains it. A message over nodes that two clusters share is added to one of them and
-// taken from the other, so that the sum of all clusters stays what it is; it is at least the sum of their least entries.
-// Messages go where they raise that: both clusters get the mean of their least entries for each combination of the shared
-// nodes (max-sum diffusion: Werner 2007, A linear programming approach to max-sum problem, IEEE Transactions on Pattern
-// Analysis and Machine Intelligence 29). The clusters are those of mini-buckets (Dechter and Rish 2003; Ihler, Flerova,
-// Dechter and Otten 2012, Join-graph based cost-shifting schemes).
+// Each table is in one cluster that contains it. A message over nodes that two clusters share is added to one of them
+// and taken from the other, so that the sum of all clusters stays what it is; it is at least the sum of their least
+// entries. Messages go where they raise that: both clusters get the mean of their least entries for each combination of
+// the shared nodes (max-sum diffusion: Werner 2007, A linear programming approach to max-sum problem, IEEE Transactions
+// on Pattern Analysis and Machine Intelligence 29). The clusters are those of mini-buckets (Dechter and Rish 2003;
+// Ihler, Flerova, Dechter and Otten 2012, Join-graph based cost-shifting schemes).
 #pragma once
 
 #include <cstddef>

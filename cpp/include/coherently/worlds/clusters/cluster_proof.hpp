@@ -1,5 +1,5 @@
-// Proofs that no possible world's sum of coefficients is far below the lowest known one: branching on nodes, each branch
-// bounded over clusters, or minimised by elimination once that is cheap.
+// Proofs that no possible world's sum of coefficients is far below the lowest known one: branching on nodes, each
+// branch bounded over clusters, or minimised by elimination once that is cheap.
 #pragma once
 
 #include <atomic>
@@ -18,11 +18,11 @@ namespace coherently {
 
 class ClusterProof {
 public:
-    static constexpr double most_cells = 256;             // of a cluster of several tables
-    static constexpr double all_cells = 1 << 22;          // of all clusters, about
-    static constexpr double largest_table = 1 << 16;      // an event with more is bounded by its sign alone
-    static constexpr double elimination_cells = 1 << 16;  // of all tables of a branch that is eliminated
-    static constexpr std::size_t most_kept = std::size_t{1} << 26;   // values of messages of a tree
+    static constexpr double most_cells = 256;                         // of a cluster of several tables
+    static constexpr double all_cells = 1 << 22;                      // of all clusters, about
+    static constexpr double largest_table = 1 << 16;                  // an event with more is bounded by its sign alone
+    static constexpr double elimination_cells = 1 << 16;              // of all tables of a branch that is eliminated
+    static constexpr std::size_t most_kept = std::size_t{1} << 26;    // values of messages of a tree
     static constexpr std::size_t most_stored = std::size_t{1} << 25;  // entries of branches that are still open
 
     // Of events over the worlds of a space, or over all; both must outlive the proof.

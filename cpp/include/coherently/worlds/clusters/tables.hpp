@@ -11,8 +11,8 @@ namespace coherently {
 
 using Scope = std::vector<std::int32_t>;  // nodes, ascending
 
-// A number for each combination of states of a scope, the last node fastest. All numbers are whole, so that sums of them
-// are exact as long as they stay below 2^53; infinity is what laws forbid.
+// A number for each combination of states of a scope, the last node fastest. All numbers are whole, so that sums of
+// them are exact as long as they stay below 2^53; infinity is what laws forbid.
 struct Table {
     static constexpr double forbidden = std::numeric_limits<double>::infinity();
 
