@@ -83,7 +83,7 @@ def verdict(files, lines):
         (lambda ls: ls.__setitem__(2, {"v": 0, "c": [[0], [1]]}), "branches without a leaf"),
         (lambda ls: ls.__setitem__(2, {"v": 99, "c": [[0], [1]]}), "whole number"),
         (lambda ls: ls.__setitem__(2, {"v": 0, "c": [[0], [1]], "e": []}), "a split has"),
-        (lambda ls: ls.__setitem__(2, {"e": [], "m": []}), "one of three kinds"),
+        (lambda ls: ls.__setitem__(2, {"k": [[0]], "e": [], "m": []}), "one of three kinds"),
         (lambda ls: ls.__setitem__(2, {"k": [[0, 0]], "m": []}), "a variable twice"),
         (lambda ls: ls.__setitem__(2, {"k": [[77]], "m": []}), "does not exist"),
         (lambda ls: ls.__setitem__(2, {"k": [[0], [1]], "m": [[0, 1, [0], [5, 5]]]}), "between two clusters"),

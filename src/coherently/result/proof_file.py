@@ -50,7 +50,7 @@ QUICK_BESIDE_TREE = 2**21
 LARGEST_CLUSTER = 2**14
 """Maximum number of states of a cluster that is written."""
 LONG = 2**20
-"""Number of bytes above which a proof is packed quickly, or not at all if it has matrices: they hardly become shorter."""
+"""Number of bytes above which a proof is packed quickly, or not at all if it has matrices, which stay as long."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ void ClusterDual::sweep() {
 }
 
 void ClusterDual::send(Edge& edge) {
-    Table &a = clusters_[at(edge.a)], &b = clusters_[at(edge.b)];
+    const Table &a = clusters_[at(edge.a)], &b = clusters_[at(edge.b)];
     least_entries(a, *edge.at_a, of_a_, edge.cells);
     least_entries(b, *edge.at_b, of_b_, edge.cells);
     double most = 0;
@@ -146,6 +146,12 @@ void ClusterDual::send(Edge& edge) {
     if (most == 0 || !has_room(edge.a, most) || !has_room(edge.b, most)) return;
     edge.sent.resize(edge.cells);
     for (std::size_t s = 0; s < edge.cells; ++s) edge.sent[s] += of_a_[s];
+    move(edge);
+}
+
+// Takes `of_a_` from a, and adds it to b.
+void ClusterDual::move(const Edge& edge) {
+    Table &a = clusters_[at(edge.a)], &b = clusters_[at(edge.b)];
     for (std::size_t i = 0; i < a.entries.size(); ++i) a.entries[i] -= of_a_[(*edge.at_a)[i]];
     for (std::size_t i = 0; i < b.entries.size(); ++i) b.entries[i] += of_a_[(*edge.at_b)[i]];
 }
@@ -160,9 +166,7 @@ bool ClusterDual::coarsen(double step) {
             of_a_[s] = rounded - edge.sent[s];
             edge.sent[s] = rounded;
         }
-        Table &a = clusters_[at(edge.a)], &b = clusters_[at(edge.b)];
-        for (std::size_t i = 0; i < a.entries.size(); ++i) a.entries[i] -= of_a_[(*edge.at_a)[i]];
-        for (std::size_t i = 0; i < b.entries.size(); ++i) b.entries[i] += of_a_[(*edge.at_b)[i]];
+        move(edge);
     }
     add_up();
     return true;

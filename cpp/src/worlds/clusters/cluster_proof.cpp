@@ -176,7 +176,7 @@ bool ClusterProof::eliminate(const Open& open) {
     const double value = is_possible ? whole(world) : Table::forbidden;
     if (value < best_) {
         best_ = value;
-        if (enough_ == 0 && value < first_cutoff_) enough_ = 2 * visited_;
+        if (enough_ == 0 && value < first_cutoff_) enough_ = 4 * visited_;
         better_.push_back(std::move(world));
     }
     if (has_wide_ && is_whole) least = value;

@@ -71,6 +71,7 @@ private:
     ClusterDual() = default;
     void place(Edge& edge) const;
     void send(Edge& edge);
+    void move(const Edge& edge);
     bool has_room(std::int32_t cluster, double more);
     void add_up();
 

@@ -34,7 +34,7 @@ public:
     // `keep` the tree is kept.
     void start(std::span<const double> coefficients, const World& known, double slack, bool keep);
     // Works until the proof is done, which is returned, or a limit is met: that of branches, of memory, or if `hasty`
-    // twice the branches that led to a world below the known one less the slack.
+    // four times the branches that led to a world below the known one less the slack.
     bool run(std::size_t nodes, bool hasty);
     // Ends the work that another thread is at.
     void stop() { stopped_ = true; }
