@@ -1,4 +1,4 @@
-"""Branching over clusters: against all worlds, against a mixed-integer program, and as proofs that the checker reads."""
+"""Branching over clusters: against all worlds, against a mixed-integer program, and as proofs for the checker."""
 
 import random
 

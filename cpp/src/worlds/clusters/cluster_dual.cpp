@@ -28,7 +28,7 @@ void least_entries(const Table& table, const std::vector<std::uint32_t>& place, 
 }  // namespace
 
 ClusterGraph::ClusterGraph(std::span<const Scope> scopes, std::span<const std::int32_t> states, double cells) {
-    const auto order = small_order({scopes.begin(), scopes.end()}, states, Table::forbidden).nodes;
+    const auto order = small_order(scopes, states, Table::forbidden).nodes;
     std::vector<std::size_t> turn(states.size());
     for (std::size_t i = 0; i < order.size(); ++i) turn[at(order[i])] = i;
     std::vector<std::vector<Item>> buckets(order.size());
@@ -125,7 +125,7 @@ void ClusterDual::place(Edge& edge) const {
 
 void ClusterDual::sweep() {
     for (Edge& edge : edges_) send(edge);
-    for (auto edge = edges_.rbegin(); edge != edges_.rend(); ++edge) send(*edge);
+    for (std::size_t i = edges_.size(); i-- > 0;) send(edges_[i]);
     add_up();
 }
 

@@ -165,7 +165,7 @@ bool ClusterProof::eliminate(const Open& open) {
         if (!table.scope.empty()) scopes.push_back(table.scope);
     const bool is_empty = scopes.empty();
     const bool is_whole = std::find(open.states.begin(), open.states.end(), -1) == open.states.end();
-    const EliminationOrder order = small_order(std::move(scopes), states_, elimination_);
+    const EliminationOrder order = small_order(scopes, states_, elimination_);
     if (order.nodes.empty() && !is_empty) return false;
     auto states = open.states;
     for (std::int32_t& state : states) state = std::max(state, 0);

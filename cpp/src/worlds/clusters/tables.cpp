@@ -71,7 +71,7 @@ Table at_state(const Table& table, std::int32_t node, std::int32_t state, std::s
     return left;
 }
 
-EliminationOrder small_order(std::vector<Scope> scopes, std::span<const std::int32_t> states, double limit) {
+EliminationOrder small_order(std::span<const Scope> scopes, std::span<const std::int32_t> states, double limit) {
     std::vector<Scope> near(states.size());
     for (const Scope& scope : scopes)
         for (const std::int32_t node : scope) near[at(node)] = joined(near[at(node)], scope);
@@ -131,10 +131,11 @@ double least_by_elimination(std::vector<Table> tables, std::span<const std::int3
         others.push_back(std::move(least));
         tables.swap(others);
     }
-    for (auto step = eliminated.rbegin(); step != eliminated.rend(); ++step) {
+    std::reverse(eliminated.begin(), eliminated.end());
+    for (const Eliminated& step : eliminated) {
         std::size_t place = 0;
-        for (const std::int32_t other : step->rest) place = place * at(states[at(other)]) + at(best[at(other)]);
-        best[at(step->node)] = step->choice[place];
+        for (const std::int32_t other : step.rest) place = place * at(states[at(other)]) + at(best[at(other)]);
+        best[at(step.node)] = step.choice[place];
     }
     double sum = 0;
     for (const Table& table : tables) sum += table.least();

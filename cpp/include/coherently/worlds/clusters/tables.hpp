@@ -35,7 +35,7 @@ struct EliminationOrder {
     std::vector<std::int32_t> nodes;
     double entries = 0;
 };
-EliminationOrder small_order(std::vector<Scope> scopes, std::span<const std::int32_t> states, double limit);
+EliminationOrder small_order(std::span<const Scope> scopes, std::span<const std::int32_t> states, double limit);
 
 // The least of a sum of tables, and states at which it is attained, for the nodes of the order; others are left alone.
 double least_by_elimination(std::vector<Table> tables, std::span<const std::int32_t> order,
