@@ -1,5 +1,6 @@
 """The pages of influence, weights, recipes and scores, as a browser without script uses them."""
 
+import html
 import json
 import re
 import time
@@ -18,6 +19,19 @@ def versions(browser, panel):
             return found
         time.sleep(0.25)
     raise AssertionError(found)
+
+
+def finished_page(browser, path):
+    """A page of influence with its table: as long as it says that this is not finished, its link is followed."""
+    for _ in range(480):
+        page = browser.get(path).text
+        if 'data-whole="unfinished"' not in page:
+            return page
+        assert "The table is not finished yet." in page
+        assert 'http-equiv="refresh"' in page
+        path = re.search(r'<a href="([^"]*)">Look again</a>', page)[1].replace("&amp;", "&")
+        time.sleep(0.25)
+    raise AssertionError(page)
 
 
 @pytest.fixture(scope="module")
@@ -39,15 +53,23 @@ def test_the_table_says_what_the_library_says(browser, panel):
     api = f"/api/v1{panel}/aggregations/{newest['id']}"
     result = browser.client.get(f"{api}/result").json()
     table = co.aggregate(co.Panel.from_records(result["forecasts"], laws=result["laws"])).influence()
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     top = table.of_kind("judge")[0]
-    most = max(abs(round(100 * change)) for one in table.of_kind("judge") for change in one.change if not isnan(change))
+
+    def per_cent(p):
+        return int(100 * p + 0.5 + 1e-9)  # halves go up
+
+    def moves(row):
+        """The differences of whole per cents; a number that is not asked about has none."""
+        both = [(now, now + change) for now, change in zip(table.probability, row.change, strict=True)]
+        return [per_cent(after) - per_cent(now) for now, after in both if not isnan(after)]
+
+    most = max(abs(points) for one in table.of_kind("judge") for points in moves(one))
     assert f"No single judge moves any number by more than {most} points: {top.name} moves" in page
     row = re.search(rf'<tr><th scope="row"><a[^>]*>{top.name}</a></th>(.*?)</tr>', page)[1]
     shown = re.findall(r"<td[^>]*>(?:<a[^>]*>)?([^<]+)", row)
     assert sorted(shown) == sorted(
-        "·" if not (points := round(100 * change)) else f"{'+' if points > 0 else '−'}{abs(points)}"
-        for change in top.change
+        "·" if not points else f"{'+' if points > 0 else '−'}{abs(points)}" for points in moves(top)
     )
     for key in re.findall(r'<a href="#(m-[^"]+)"', page):
         assert f'<p id="{key}"' in page
@@ -57,10 +79,29 @@ def test_the_table_says_what_the_library_says(browser, panel):
     assert "print(result.influence().frame())" in script
 
 
+def test_the_page_says_why_a_number_is_what_it_is(browser, panel):
+    newest = versions(browser, panel)[0]
+    result = browser.client.get(f"/api/v1{panel}/aggregations/{newest['id']}/result").json()
+    page = finished_page(browser, f"{panel}/influence")
+    events = dict(re.findall(r'<option value="(e_\w+)">([^<]+)', page[page.index('name="why"') :]))
+    assert len(events) == len(result["events"])
+    moved = max(result["events"], key=lambda row: abs(row["probability"] - row["raw"]))
+    listed = browser.client.get(f"/api/v1{panel}/questions").json()["questions"]
+    event = next(e["id"] for question in listed for e in question["events"] if e["event"] == moved["event"])
+    labels = {row["event"]: row["title"] for row in result["events"] if row["title"]}
+    expected = co.aggregate(co.Panel.from_records(result["forecasts"], laws=result["laws"], labels=labels))
+    page = finished_page(browser, f"{panel}/influence?why={event}")
+    shown = [html.unescape(one) for one in re.findall(r"<li>(.*?)</li>", page[page.index('id="why"') :])]
+    assert shown[: len(shown)] == list(expected.why(moved["event"]).sentences)
+    assert len(shown) > 1
+    assert f'<option value="{event}" selected>' in page
+    assert "There is no such event in this version." in finished_page(browser, f"{panel}/influence?why=e_none")
+
+
 def test_a_judge_is_left_out_with_one_click_and_made_a_version_with_another(browser, panel):
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     link = re.search(r'href="(\?[^"]*)#leave" aria-label="Leave out Bob"', page)[1].replace("&amp;", "&")
-    page = browser.get(f"{panel}/influence{link}").text
+    page = finished_page(browser, f"{panel}/influence{link}")
     said = re.search(r"Without Bob, (\d+) of 15 numbers move, by (\d+) points at most", page)
     assert int(said[1]) == len(re.findall(r"<td>[+−]\d+</td></tr>", page))
     name = re.search(r'name="(without-j_\w+)"', page)[1]
@@ -76,7 +117,7 @@ def test_a_judge_is_left_out_with_one_click_and_made_a_version_with_another(brow
 
 
 def test_weights_are_typed_and_wrong_ones_are_refused(browser, panel):
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     fields = dict.fromkeys(re.findall(r'name="(weight-j_\w+)"', page), "1")
     first = next(iter(fields))
     browser.post(f"{panel}/aggregations", weigh="hand", **fields | {first: "2,5"})
@@ -104,7 +145,7 @@ def test_a_recipe_file_makes_a_version_and_can_be_saved_again(browser, panel):
 
 def test_past_panels_teach(browser, panel):
     """Two demos have the same judges; the outcomes of one teach the other."""
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     assert "By past score." in page
     browser.post(f"{panel}/aggregations", weigh="past")
     newest = versions(browser, panel)[0]
@@ -126,3 +167,19 @@ def test_scores_are_per_answer_and_per_event(browser, panel):
         assert f"<b>{each['brier']:.3f}</b>" in page
     assert found["judges"][0]["panels"] >= 2
     assert "Scores over all panels" in browser.get("/").text
+
+
+@pytest.mark.usefixtures("panel")
+def test_the_facilitator_says_who_is_one_person(browser):
+    def row():
+        found = re.search(r'<tr><th scope="row" class="text">Alice</th>(.*?)</tr>', browser.get("/scores").text)[1]
+        return " ".join(re.sub(r"<[^>]*>", " ", found).split())
+
+    assert re.search(r"in \d+ panels, not known Yes, one person$", row())
+    assert browser.post("/scores", name="Alice").status_code == 200
+    assert "Alice is one person, and sees the score over all panels" in browser.text
+    assert re.search(r"yes, in \d+ panels Not one person$", row())
+    browser.post("/scores", name="Alice", apart="1")
+    assert re.search(r"in \d+ panels, not known Yes, one person$", row())
+    assert browser.post("/scores", name="Nobody").status_code == 422
+    assert "There is no such judge." in browser.text

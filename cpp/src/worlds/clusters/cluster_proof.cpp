@@ -46,9 +46,16 @@ ClusterProof::ClusterProof(const EventView& events, const Space* space, double c
     for (std::size_t node = 0; node < nodes_.size(); ++node)
         states_.push_back(static_cast<std::int32_t>(nodes_.states(node)));
     std::vector<Scope> scopes;
-    const auto is_narrow = [&](std::span<const std::int32_t> variables) {
-        return cells_of(nodes_.touched(variables), states_) <= largest_table;
+    const EventView laws = space ? space->laws() : free_.laws();
+    const auto size_of = [&](std::span<const std::int32_t> variables) {
+        return cells_of(nodes_.touched(variables), states_);
     };
+    double all = 0;
+    for (const EventView& view : {events_, laws})
+        for (std::size_t j = 0; j < view.size(); ++j)
+            if (const double size = size_of(view.variables_of(j)); size <= largest_table) all += size;
+    const double largest = all <= all_cells ? largest_table : smaller_table;
+    const auto is_narrow = [&](std::span<const std::int32_t> variables) { return size_of(variables) <= largest; };
     for (std::size_t j = 0; j < events_.size(); ++j) {
         if (events_.variables_of(j).empty()) continue;
         if (!is_narrow(events_.variables_of(j))) {
@@ -59,7 +66,6 @@ ClusterProof::ClusterProof(const EventView& events, const Space* space, double c
         truth_.push_back(truth_of(function_of(events_, j), nodes_, states_));
         scopes.push_back(truth_.back().scope);
     }
-    const EventView laws = space ? space->laws() : free_.laws();
     for (std::size_t i = 0; i < laws.size(); ++i) {
         if (!is_narrow(laws.variables_of(i))) {
             has_wide_ = true;

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from coherently.explain.recent_values import Lately
 from coherently.web.operations.aggregation_operations import get_result
-from coherently.web.operations.stateless import aggregated, in_body, plain
+from coherently.web.operations.stateless import aggregated, explain_event, in_body, plain
 from coherently.web.operations.version_choices import PanelMembers
-from coherently.web.shapes.aggregation_shapes import InfluenceView, LeftOutView
-from coherently.web.shapes.stateless_shapes import InfluenceDraft, RecipeBody
+from coherently.web.refusals import not_found
+from coherently.web.shapes.aggregation_shapes import InfluenceView, LeftOutView, ReasonsView
+from coherently.web.shapes.stateless_shapes import InfluenceDraft, RecipeBody, WhyAnswer, WhyDraft
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from coherently.explain.influence.influence_table import Influence
     from coherently.web.access.callers import AccountCaller
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 KEPT = 64
 """How many tables are kept: a version does not change, so neither does what moves it."""
 _made: Lately[dict[str, Any]] = Lately(KEPT)
+_explained: Lately[WhyAnswer] = Lately(KEPT)
 
 
 class Calls(Protocol):
@@ -29,6 +31,9 @@ class Calls(Protocol):
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Give the value of the function, or raise what it raised."""
+
+    def ask(self, key: Hashable, wait: float, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The same, or None if it is not there in so many seconds; the work goes on for whoever asks again."""
 
 
 def get_influence(
@@ -41,6 +46,22 @@ def get_influence(
     without: Sequence[str] = (),
 ) -> InfluenceView:
     """What each judge, question and law moves in a version; or, without some of them, what these move together."""
+    view = influence_in_time(bench, caller, panel, aggregation, calls=calls, without=without, wait=None)
+    assert view is not None
+    return view
+
+
+def influence_in_time(
+    bench: Workbench,
+    caller: AccountCaller,
+    panel: str,
+    aggregation: str,
+    *,
+    calls: Calls,
+    without: Sequence[str] = (),
+    wait: float | None,
+) -> InfluenceView | None:
+    """The same, or None if it is not there in so many seconds: then it is worth asking for again."""
     found = get_result(bench, caller, panel, aggregation)
     parts = PanelMembers.of(bench, panel)
     asked = {row["event"] for row in found.forecasts}
@@ -54,8 +75,11 @@ def get_influence(
     key = aggregation, tuple(words), tuple(several)
     made = _made.get(key)
     if made is None:
-        draft = _draft(found, words)
-        made = calls.call(find_version_influence, draft, {} if words else several)
+        draft = InfluenceDraft.model_validate(_inputs(found) | {"without": words})
+        work = (find_version_influence, draft, {} if words else several)
+        made = calls.call(*work) if wait is None else calls.ask(key, wait, *work)
+        if made is None:
+            return None
         _made.put(key, made)
     return _view(found, made, parts, [parts.name(part) for part in without])
 
@@ -82,18 +106,33 @@ def _changes(found: Influence) -> list[float | None]:
     return changes
 
 
-def _draft(found: ResultView, words: Sequence[str]) -> InfluenceDraft:
+def get_reasons(
+    bench: Workbench, caller: AccountCaller, panel: str, aggregation: str, *, calls: Calls, event: str
+) -> ReasonsView:
+    """Why a version has its number for an event, by the id of the event."""
+    found = get_result(bench, caller, panel, aggregation)
+    own = PanelMembers.of(bench, panel).questions.values()
+    text = next((one.event for question in own for one in question.events if one.id == event), None)
+    if text is None or text not in {row["event"] for row in found.forecasts}:
+        raise not_found("event in this version")
+    key = aggregation, text
+    made = _explained.get(key)
+    if made is None:
+        made = calls.call(explain_event, WhyDraft.model_validate(_inputs(found) | {"event": text}))
+        _explained.put(key, made)
+    return ReasonsView(aggregation=found.aggregation, event=event, sentences=made.sentences, why=made.why)
+
+
+def _inputs(found: ResultView) -> dict[str, Any]:
+    """What a version was made from, as a draft takes it."""
     method = found.aggregation.method if found.recipe is None else RecipeBody.model_validate(found.recipe)
-    return InfluenceDraft.model_validate(
-        {
-            "forecasts": found.forecasts,
-            "laws": found.laws,
-            "method": method,
-            "loss": found.aggregation.loss,
-            "labels": {row.event: row.title for row in found.events if row.title},
-            "without": list(words),
-        }
-    )
+    return {
+        "forecasts": found.forecasts,
+        "laws": found.laws,
+        "method": method,
+        "loss": found.aggregation.loss,
+        "labels": {row.event: row.title for row in found.events if row.title},
+    }
 
 
 def _view(found: ResultView, made: Mapping[str, Any], parts: PanelMembers, without: list[str]) -> InfluenceView:

@@ -106,7 +106,10 @@ class TokenRecord(StoredRecord):
 
 @dataclass(frozen=True, slots=True)
 class PanelRecord(StoredRecord):
-    """A panel; `settings` are plain values that the store does not look into, `tag` a short text to find it by."""
+    """A panel; `settings` are plain values that the store does not look into, `tag` a short text to find it by.
+
+    One that is `aside` is listed apart; nothing else is different about it.
+    """
 
     id: Annotated[str, ID]
     owner: Annotated[str, belongs("account")]
@@ -116,6 +119,7 @@ class PanelRecord(StoredRecord):
     settings: Values = field(default_factory=dict)
     deleted_at: Annotated[str, unarchived(TIME)] | None = None
     tag: Annotated[str, replace(WORDS, since=2)] = ""
+    aside: Annotated[bool, replace(unarchived(FLAG), since=7)] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +182,8 @@ class DecisionRecord(StoredRecord):
 class JudgeRecord(StoredRecord):
     """A judge of one panel. `has_link` is false for one who came from a file, and after the link was withdrawn.
 
-    `address` is where mail goes, or empty; it stays in the store, since an archive may be given to others.
+    `address` is where mail goes, or empty; `person` is the same text for judges of several panels who are one person,
+    as their facilitator said, or empty. Both stay in the store, since an archive may be given to others.
     """
 
     id: Annotated[str, ID]
@@ -189,6 +194,7 @@ class JudgeRecord(StoredRecord):
     opened_at: Time | None = None
     revoked_at: Time | None = None
     address: Annotated[str, replace(unarchived(WORDS), since=5)] = ""
+    person: Annotated[str, replace(unarchived(WORDS), since=7)] = ""
 
 
 @dataclass(frozen=True, slots=True)

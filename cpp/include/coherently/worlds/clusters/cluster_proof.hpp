@@ -18,9 +18,10 @@ namespace coherently {
 
 class ClusterProof {
 public:
-    static constexpr double most_cells = 256;                         // of a cluster of several tables
-    static constexpr double all_cells = 1 << 22;                      // of all clusters, about
-    static constexpr double largest_table = 1 << 16;                  // an event with more is bounded by its sign alone
+    static constexpr double most_cells = 256;     // of a cluster of several tables
+    static constexpr double all_cells = 1 << 22;  // of all clusters, about
+    // An event with a larger table is bounded by its sign alone; the second limit holds if tables are too many.
+    static constexpr double largest_table = 1 << 16, smaller_table = 1 << 10;
     static constexpr double elimination_cells = 1 << 16;              // of all tables of a branch that is eliminated
     static constexpr std::size_t most_kept = std::size_t{1} << 26;    // values of messages of a tree
     static constexpr std::size_t most_stored = std::size_t{1} << 25;  // entries of branches that are still open

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from statistics import mean
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
@@ -18,7 +19,7 @@ from coherently.web.pages.facilitator.result_page import chosen
 from coherently.web.pages.facilitator.shown_result import shown_result
 from coherently.web.pages.facilitator.titles import capital, name_events
 from coherently.web.pages.formats import percent, whole
-from coherently.web.refusals import not_found
+from coherently.web.refusals import RefusedError, not_found
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,18 +43,25 @@ def show_influence(visit: Visit, note: Notice | None = None) -> Response:
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     versions = aggregations.list_aggregations(bench, caller, panel).aggregations
     current = chosen(versions, visit.asked("version"))
-    common = {"panel": panels.get_panel(bench, caller, panel), "current": current, "note": note or visit.notice()}
+    view_of_panel = panels.get_panel(bench, caller, panel)
+    common: dict[str, Any] = {"panel": view_of_panel, "current": current, "note": note or visit.notice()}
     status = 422 if note is not None and note.tone == "wrong" else 200
     if current is None:
         return visit.show("influence.html", status, lead=plain("influence.none"), table=None, **common)
-    calls = visit.request.app.state.calculator
-    result = aggregations.get_result(bench, caller, panel, current.id)
-    found = version_influence.get_influence(bench, caller, panel, current.id, calls=calls)
-    view = InfluenceTable(result, found, name_events(questions.list_questions(bench, caller, panel).questions))
+    common |= {
+        "weights": weight_rows(visit, panel, current.weights),
+        "past": known_scores.past_weights(bench, caller, panel),
+    }
     left = list(dict.fromkeys(visit.asked_all("without", "jql")))
-    gone = (
-        version_influence.get_influence(bench, caller, panel, current.id, calls=calls, without=left) if left else None
-    )
+    found, gone = in_time(visit, panel, current.id, left)
+    if found is None or (left and gone is None):
+        again = f"/panels/{panel}/influence?{visit.request.url.query}"
+        return visit.show(
+            "influence.html", status, lead=plain("influence.unfinished"), unfinished=again, table=None, **common
+        )
+    result = aggregations.get_result(bench, caller, panel, current.id)
+    events = name_events(questions.list_questions(bench, caller, panel).questions)
+    view = InfluenceTable(result, found, events)
     return visit.show(
         "influence.html",
         status,
@@ -63,10 +71,37 @@ def show_influence(visit: Visit, note: Notice | None = None) -> Response:
         parts=parts_of(visit, panel, found),
         left=left,
         compared=None if gone is None else view.compared(gone),
-        weights=weight_rows(visit, panel, current.weights),
-        past=known_scores.past_weights(bench, caller, panel),
+        events=[(each.id, each.title) for each in events.values() if each.event in found.events],
+        reasons=reasons_of(visit, panel, current.id),
         **common,
     )
+
+
+def in_time(
+    visit: Visit, panel: str, version: str, left: Sequence[str]
+) -> tuple[InfluenceView | None, InfluenceView | None]:
+    """The table, and what some move together who are left out, as far as they are there while the page waits."""
+    begun, most = time.monotonic(), visit.bench.settings.limits.page_seconds
+    found = []
+    for without in ((), left) if left else ((),):
+        wait = max(0.0, begun + most - time.monotonic())
+        calls = visit.request.app.state.calculator
+        asked = (visit.bench, visit.caller, panel, version)
+        found.append(version_influence.influence_in_time(*asked, calls=calls, without=without, wait=wait))
+    return found[0], found[1] if left else None
+
+
+def reasons_of(visit: Visit, panel: str, version: str) -> SimpleNamespace | None:
+    """Why the event that is asked about has its number; None if none is asked about."""
+    event = visit.asked_id("why", "e")
+    if not event:
+        return None
+    calls = visit.request.app.state.calculator
+    try:
+        found = version_influence.get_reasons(visit.bench, visit.caller, panel, version, calls=calls, event=event)
+    except RefusedError as error:  # it is not in this version, or took too long
+        return SimpleNamespace(event=event, sentences=[str(error)])
+    return SimpleNamespace(event=event, sentences=found.sentences)
 
 
 def parts_of(visit: Visit, panel: str, found: InfluenceView) -> SimpleNamespace:
@@ -107,9 +142,10 @@ class InfluenceTable:
         named = self.named.get(self.events[place])
         return named.title if named else self.events[place]
 
-    def points(self, change: float | None) -> int | None:
-        """A change in whole points; None where nobody is asked then."""
-        return None if change is None else round(100 * change)
+    def points(self, place: int, change: float | None) -> int | None:
+        """The difference of the whole per cents before and after a change; None where nobody is asked then."""
+        now = self.found.probability[place]
+        return None if change is None or now is None else whole(min(max(now + change, 0.0), 1.0)) - whole(now)
 
     def lead(self) -> str:
         """How far the most influential judge moves anything, and what the laws do."""
@@ -129,7 +165,7 @@ class InfluenceTable:
         return " ".join(filter(None, [first, tail, self.found.note or ""]))
 
     def _moves(self, row: LeftOutView) -> list[tuple[int, int]]:
-        found = ((place, self.points(change)) for place, change in enumerate(row.change))
+        found = ((place, self.points(place, change)) for place, change in enumerate(row.change))
         return [(place, points) for place, points in found if points is not None]
 
     def shown(self, find: str) -> SimpleNamespace:
@@ -171,7 +207,7 @@ class InfluenceTable:
         return SimpleNamespace(id=row.id, name=name, cells=cells, exact=row.exact)
 
     def _cell(self, row: LeftOutView, place: int, key: str) -> SimpleNamespace:
-        points, base = self.points(row.change[place]), self.base[place]
+        points, base = self.points(place, row.change[place]), self.base[place]
         if points is None or base is None:
             return SimpleNamespace(words=DASH, look="none", key="", sentence="", points=0)
         if not points:
