@@ -201,11 +201,11 @@ def test_books_win_what_they_claim_to_the_last_digit(seed, options):
 
 
 def test_bets_are_at_the_prices_of_the_panel_itself():
-    table = {"judge": ["A", "A", "B"], "event": ["a", "~a", "a"], "probability": [0.3, 0.4, 0.5]}
+    table = {"judge": ["A", "A", "B"], "event": ["a", "~a", "a"], "probability": [0.3, 0.4, 0.5], "weight": [1, 2, 3]}
     rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
     quotes = [{"event": "a", "lower": 0.5, "upper": 0.6}, {"event": "~a", "lower": 0.6, "upper": None}]
     plain, quoted = co.Panel.from_records(rows), co.Panel.from_records(quotes)
-    for panel, of, text in ((plain, None, "at 2/5"), (plain, "A", "at 3/10"), (plain, "", "by 'B' at 1/2")):
+    for panel, of, text in ((plain, None, "at 9/20"), (plain, "A", "at 3/10"), (plain, "", "by 'B' at 1/2")):
         book = {"kind": "book", "of": of, "fee": "0", "spread": "0", "stakes": [[0, "1"]], "least": "-1"}
         book["stakes"] = [[2, "1"]] if of == "" else [[0, "1"]]
         assert text in made(panel, book).sentence

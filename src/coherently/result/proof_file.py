@@ -17,12 +17,20 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.panel.canonical import canonical_text
+from coherently.problem import Log
 from coherently.proofcheck.check_errors import BadInputError, ProofRefusedError
 from coherently.proofcheck.claimed_mixture import WorldMixture
 from coherently.proofcheck.forecast_files import canonical_lines
 from coherently.proofcheck.language import normal, read_event
 from coherently.proofcheck.leaves import CostSum, WorkLeft
-from coherently.proofcheck.loss_planes import KNOWN_LOSSES, IntervalCost, LinearCost, LinearisedCost, LossRule
+from coherently.proofcheck.loss_planes import (
+    KNOWN_LOSSES,
+    IntervalCost,
+    LinearCost,
+    LinearisedCost,
+    LossRule,
+    MergedCost,
+)
 from coherently.proofcheck.posed_panel import PosedPanel
 from coherently.proofcheck.proof_records import FORM, RATIO, Goal, PlaneSum
 from coherently.result.written_panel import written_panel
@@ -82,28 +90,27 @@ def write_proof(result: Result) -> bytes:
 
 
 def _written_proof(result: Result) -> bytes:
-    told = result.as_dict()
-    if told["worlds"] is None or told["tolerance"] is None or not isinstance(result.solution, Global):
+    solution, digest, loss = result.solution, result.panel_sha256, result.loss
+    if not isinstance(solution, Global) or result.worlds is None or getattr(result.method, "tolerance", None) is None:
         raise MethodError(
             f"the method {result.method.name} claims no optimum over possible worlds, so there is nothing to prove: "
             "choose exact, or auto for a panel of at most 20,000 events"
         )
-    if told["loss"] not in KNOWN_LOSSES:
+    if loss.name not in KNOWN_LOSSES:
         raise MethodError("a loss of your own cannot be proved: the checker would have to trust its code")
-    if told["panel_sha256"] is None or result.claimed is not None:
+    if digest is None or result.claimed is not None:
         raise MethodError("a proof needs the forecasts themselves: aggregate the panel again, with proof=True")
-    hints = result.solution.hints
+    hints = solution.hints
     if hints is not None and hints.trees:  # the forms of trees are those of all forecasts, to the last digit
         panel = PosedPanel(canonical_lines(canonical_text(result.panel).decode("utf-8", "surrogatepass")))
     else:
-        panel = written_panel(result, told["panel_sha256"])
-    clip = Fraction(0) if told["clip"] is None else Fraction(repr(told["clip"]))
-    terms = panel.terms(LossRule(told["loss"], clip, told["conditionals"] == "linearised"), WorkLeft())
-    points = (
-        AnswerPoints(WorldMixture(panel.space, told["worlds"]))
-        if hints is None
-        else HintedPoints(result, hints, panel.pins)
-    )
+        panel = written_panel(result, digest)
+    clip = Fraction(repr(loss.clip)) if isinstance(loss, Log) else Fraction(0)
+    terms = panel.terms(LateLoss(loss.name, clip, result.conditionals == "linearised"), WorkLeft())
+    if hints is None:
+        points: TouchingPoints = AnswerPoints(WorldMixture(panel.space, result.as_dict()["worlds"]))
+    else:
+        points = HintedPoints(result, hints, panel.pins)
     forms = written_forms(result, panel, hints)
     return packed(FORM | {"sha256": panel.digest}, records(panel, Goal(terms, panel.pins), points, forms))
 
@@ -122,6 +129,26 @@ def packed(first: dict[str, Any], lines: Sequence[bytes]) -> bytes:
 
 def _line(told: dict[str, Any]) -> bytes:
     return json.dumps(told, separators=(",", ":")).encode() + b"\n"
+
+
+class LateLoss(LossRule):
+    """A loss whose forecasts are merged when somebody asks for a plane, which few components need."""
+
+    def merged(self, forecasts: list[tuple[Fraction, Fraction]]) -> MergedCost:
+        """Forecasts, each with its weight, as one."""
+        return LateCost(self, forecasts)  # type: ignore[return-value]
+
+
+@dataclass(slots=True)
+class LateCost:
+    """Forecasts that are not merged yet."""
+
+    loss: LossRule
+    forecasts: list[tuple[Fraction, Fraction]]
+
+    def plane(self, r: Fraction) -> tuple[Fraction, Fraction]:
+        """Numbers below a and c of the plane at r."""
+        return LossRule.merged(self.loss, self.forecasts).plane(r)
 
 
 class AnswerPoints:
