@@ -18,9 +18,18 @@ from tests.scoring import consistency_checks, coverage_checks, gain_checks, inte
 from tests.solve import count_checks, exact_checks, law_checks, structure_checks
 from tests.verifier import tampering
 from tests.web import postgres
-from tests.web.api import api_checks
+from tests.web.api import api_checks, clock_checks, two_server_checks, upgrade_checks
+from tests.web.server_process import serving
 from tests.web.store import load_checks
-from tests.whole import declared_checks, language_checks, loss_checks, outcome_checks, table_checks, user_loss_checks
+from tests.whole import (
+    declared_checks,
+    language_checks,
+    loss_checks,
+    outcome_checks,
+    table_checks,
+    user_loss_checks,
+)
+from tests.whole import relation_checks as answer_relations
 
 PARTS = 20
 
@@ -169,6 +178,11 @@ def language_agrees(part):
     language_checks.check_language(10_000 + part, 5_000 // PARTS)
 
 
+def answers_keep_relations(part):
+    for relation in answer_relations.RELATIONS:
+        answer_relations.check_relation(relation, 25_000 + part, 10_000 // PARTS)
+
+
 def outcomes_agree(part):
     outcome_checks.check_outcomes(17_000 + part, 5_000 // PARTS)
 
@@ -220,6 +234,24 @@ def submissions_count_once(part):
 def kills_keep_submissions(part):
     with _store_of(part, durable=True) as url:
         load_checks.check_kills(16_000 + part, 500 // PARTS, url)
+
+
+def clocks_are_set(part):
+    with _store_of(part) as url:
+        clock_checks.check_clock(url, 17_000 + part, 10_000 // PARTS)
+
+
+def servers_are_as_one(part):
+    with _store_of(part) as url, serving(url, url) as bases:
+        two_server_checks.check_two_servers(url, bases, judges=5, each=800 // PARTS, seed=18_000 + part)
+
+
+def upgrades_lose_nothing(part):
+    if not upgrade_checks.has_history():
+        return print("upgrades need servers of earlier schemas, which are made from the history of git: there is none")
+    with _store_of(part) as url:
+        schema = 3 + part // 2 % 3
+        return str(upgrade_checks.check_upgrade(url, schema, 19_000 + part, answers=50, overlap=part % 5 == 4))
 
 
 def networks_agree(part):
@@ -280,6 +312,8 @@ CAMPAIGNS = {
         proofs_are_not_forged
     ),
     "100,000 texts: the checker's own reader against the Lark grammar": readers_agree,
+    "10,000 panels for each of 16 relations between answers: renamed, permuted, doubled, split, negated, joined, by "
+    "threads, engines, frames, live, over the web": answers_keep_relations,
     "5,000 panels with outcomes (entailed, contradictory, partial) against enumeration": outcomes_agree,
     "20,000 panels of exclusive values by their structure and by worlds (largest difference)": exclusive_values_agree,
     "20,000 panels of exclusive values with intervals and pins by one multiplier and by worlds (largest difference)": (
@@ -334,6 +368,13 @@ CAMPAIGNS = {
     "500 processes killed while they write to the workbench's store, half on SQLite and half on PostgreSQL": (
         kills_keep_submissions
     ),
+    "10,000 steps at the workbench while the clock is set forwards and back by up to 100 days, half on each store": (
+        clocks_are_set
+    ),
+    "4,000 answers of judges who go to either of two servers on one store, while rounds begin and end, half on each "
+    "store": servers_are_as_one,
+    "20 upgrades from three earlier schemas, half on each store, while judges answer (most requests sent again in a "
+    "twentieth)": upgrades_lose_nothing,
     "5,000 networks under losses, repeats and restarts against loops in one place (largest difference)": networks_agree,
     "10,000 panels on the page that needs no installation, in Chromium, against Python (largest part in which it "
     "leaves something to the package)": pages_agree,

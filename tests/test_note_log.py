@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import coherently as co
-from coherently.cli.app import app
+from coherently.cli.app import program
 
 COMPACT = [("Ann", "S&P", 0.2), ("Ann", "q", 0.3), ("Bob", "q", 0.8), ("Bob", "q", 0.7)]
 RESOLVED = {"q": True, "S": False, "P": False}
@@ -84,6 +84,6 @@ def test_calls_of_the_package_itself_do_not_warn(recwarn, tmp_path):
     file = tmp_path / "panel.csv"
     file.write_text("judge,event,probability,resolved\nAnn,p,0.4,1\nAnn,q,0.5,0\n")
     warnings.simplefilter("always")
-    done = CliRunner().invoke(app, ["aggregate", str(file)])
+    done = CliRunner().invoke(program(), ["aggregate", str(file)])
     assert "note: " in done.stderr
     assert not [each for each in recwarn if issubclass(each.category, co.CoherentlyNote)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from typer.testing import CliRunner
 
 import coherently
-from coherently.cli.app import app as command_line
+from coherently.cli.app import program
 from coherently.contract.public_records import public_records
 
 if TYPE_CHECKING:
@@ -165,14 +165,14 @@ def _alias(name: str) -> str:
 
 def command_names() -> list[str]:
     """Every command, and the commands of groups with the name of their group."""
-    names = [str(command.name) for command in command_line.registered_commands]
-    for group in command_line.registered_groups:
+    names = [str(command.name) for command in program().registered_commands]
+    for group in program().registered_groups:
         names += [f"{group.name} {command.name}" for command in group.typer_instance.registered_commands]
     return names
 
 
 def _command(name: str) -> str:
-    shown = CliRunner().invoke(command_line, [*name.split(), "--help"], env={"COLUMNS": "88", "NO_COLOR": "1"})
+    shown = CliRunner().invoke(program(), [*name.split(), "--help"], env={"COLUMNS": "88", "NO_COLOR": "1"})
     return f"# {name}\n\n```text\n{shown.stdout.strip()}\n```\n"
 
 
@@ -201,8 +201,8 @@ def first_sentence(name: str) -> str:
 def command_index() -> str:
     """A table of all commands, each with the first sentence of its help."""
     names = command_names()
-    helps = {str(each.name): each for each in command_line.registered_commands}
-    for group in command_line.registered_groups:
+    helps = {str(each.name): each for each in program().registered_commands}
+    for group in program().registered_groups:
         helps |= {f"{group.name} {each.name}": each for each in group.typer_instance.registered_commands}
     rows = []
     for name in names:

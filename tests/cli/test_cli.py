@@ -406,10 +406,10 @@ def test_internal_errors_have_their_own_exit_code(monkeypatch, capsys):
     import coherently.cli.app
     from coherently.cli import main
 
-    def fail():
+    def fail(_):
         raise RuntimeError("wires crossed")
 
-    monkeypatch.setattr(coherently.cli.app, "app", fail)
+    monkeypatch.setattr(coherently.cli.app, "program", fail)
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 70

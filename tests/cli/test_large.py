@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from coherently.cli import panel_source
-from coherently.cli.app import app
+from coherently.cli.app import program
 from coherently.panel import write_table
 from coherently.panel.columnar import reduction
 
@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 
 def run(*words):
-    return CliRunner().invoke(app, ["aggregate", *map(str, words)])
+    return CliRunner().invoke(program(), ["aggregate", *map(str, words)])
 
 
 def test_a_folder_gives_what_one_file_gives(folder, tmp_path):

@@ -14,7 +14,7 @@ import typer
 
 import coherently as co
 from coherently.cli import EXIT_CODES
-from coherently.cli.app import app
+from coherently.cli.app import program
 from coherently.contract.public_records import public_records
 from coherently.web.api.application import describe_routes
 
@@ -66,7 +66,7 @@ def is_fixed(thing):
 
 
 def commands():
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(program())
     for name, command in sorted(every_command("coherently", group)):
         options = sorted(option for each in command.params for option in (*each.opts, *each.secondary_opts))
         yield f"{name} {' '.join(options)}"

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import coherently as co
-from coherently.cli.app import app
+from coherently.cli.app import program
 from coherently.explain.findings import VOICES
 from coherently.problem import LOSSES
 from coherently.problem.groups.named import DESIGNS
@@ -22,7 +22,7 @@ PANEL = co.Panel.from_records([("Ann", "p", 0.9), ("Bob", "~p", 0.3)], outcomes=
 
 
 def help_of(command):
-    shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    shown = CliRunner().invoke(program(), [command, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
     assert shown.exit_code == 0
     return shown.stdout
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 import coherently as co
-from coherently.cli.app import app
+from coherently.cli.app import program
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
 OPTIONS = ("time_limit", "tolerance", "seed", "weights", "over", "cluster", "engine", "progress", "cancel")
@@ -30,7 +30,7 @@ MORE = {"bounds": {"tolerance", "seed", "weights", "engine"}}
 
 def commands():
     """The options of each command, by its name."""
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(program())
     return {name: {each.name for each in command.params} for name, command in group.commands.items()}
 
 
@@ -61,7 +61,7 @@ def test_a_command_has_the_options_of_its_call_and_no_others():
 
 
 def test_every_default_of_an_option_is_the_same_in_python_and_on_the_command_line():
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(program())
     for name, call in CALLS.items():
         if name not in group.commands or name == "bounds":  # whose time limit is also that of the forecasts
             continue

@@ -13,7 +13,7 @@ import openpyxl
 import pytest
 
 import coherently as co
-from coherently.cli.app import app
+from coherently.cli.app import program
 
 ROOT = Path(__file__).parents[2]
 LOOSELY = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -77,7 +77,7 @@ def test_a_page_has_a_table_of_parameters(reference):
 
 def test_every_command_has_a_page_with_its_options(reference):
     names, index = reference.command_names(), reference.command_index()
-    for command in app.registered_commands:
+    for command in program().registered_commands:
         assert command.name in names
         assert f"[`coherently {command.name}`](commands/{command.name}.md) | " in index
     assert "network run" in names

@@ -38,19 +38,19 @@ def test_plain_events_are_names_and_not_formulas():
     assert EventNames.of(panel).composed("cut & r") is None
 
 
-END = "makes “Rate cut” and a recession and x at most 14 % likely, not 20 %."
+END = "“Rate cut” and a recession and x at most 14 % likely, not 20 %"
 
 
 def test_conditionals_are_named_in_a_check_and_in_a_report():
     found = finding()
-    said = f"A recession (30 %) and “Rate cut” given a recession (45 %) {END}"
+    said = f"A recession (30 %) and “Rate cut” given a recession (45 %) make {END}: 45 % of 30 % make 14 %."
     assert plain(found.judges["Ann"].sentences("people")) == [said]
     assert plain(who_contradicts(found, EventTitles(found.panel)).judges[0].sentences) == [said]
 
 
 def test_a_sheet_says_the_same():
     said = plain(finding(cut=0.5).judges["Ann"].sentences("people"))
-    assert said == [f"A recession (30 %) with “Rate cut” in 45 % of the cases {END}"]
+    assert said == [f"A recession (30 %) with “Rate cut” in 45 % of the cases makes {END}."]
     values = VALUES | {"cut": 0.5}
     items = tuple(Item(event, event, LABELS.get(event, event), i + 1) for i, event in enumerate(values))
     told = feedback(SheetSetting(items), [Answered(*each) for each in values.items()], time_limit=60.0)

@@ -40,7 +40,7 @@ def test_a_share_of_a_condition():
     assert found.sentences() == ("P(both) = 0.25 is above P(a rate cut in a recession) * P(a recession) = 0.135",)
     (sentence,) = people(found)
     assert sentence.startswith(
-        "A recession (30 %) and a rate cut in a recession (45 %) makes that together 14 %, not 25 %"
+        "A recession (30 %) and a rate cut in a recession (45 %) make that together 14 %, not 25 %"
     )
 
 

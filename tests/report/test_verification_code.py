@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import coherently as co
-from coherently.cli.app import app
+from coherently.cli.app import program
 from tests.report.pages import parse, printed_by, verifying_code_of
 
 PANEL = "judge,event,probability\nAnn,p,0.9\nAnn,p & q,0.95\nAnn,q,0.3\nBob,p,0.4\nBob,q,0.6\nBob,p | q,0.5\n"
@@ -57,7 +57,7 @@ def save_certificate(page, folder):
 
 @pytest.mark.parametrize("word", RUNS)
 def test_the_code_of_a_report_verifies_its_result(word, folder, tmp_path):
-    found = CliRunner().invoke(app, ["aggregate", *RUNS[word], "--report", "page.html"])
+    found = CliRunner().invoke(program(), ["aggregate", *RUNS[word], "--report", "page.html"])
     assert found.exit_code == 0, found.output
     page = (folder / "page.html").read_text("utf-8")
     elsewhere = tmp_path / "elsewhere"
@@ -74,7 +74,7 @@ def test_the_code_of_a_report_verifies_its_result(word, folder, tmp_path):
 
 
 def test_another_panel_or_other_weights_are_noticed(folder):
-    CliRunner().invoke(app, ["aggregate", *RUNS["with a history"], "--report", "page.html"])
+    CliRunner().invoke(program(), ["aggregate", *RUNS["with a history"], "--report", "page.html"])
     page = (folder / "page.html").read_text("utf-8")
     save_certificate(page, folder)
     (folder / "past.csv").write_text(FILES["past.csv"].replace("0.9", "0.8"), "utf-8")
@@ -83,7 +83,7 @@ def test_another_panel_or_other_weights_are_noticed(folder):
 
 @pytest.mark.parametrize("word", RUNS)
 def test_the_command_of_a_report_verifies_its_result(word, folder, monkeypatch, tmp_path):
-    found = CliRunner().invoke(app, ["aggregate", *RUNS[word], "--report", "page.html"])
+    found = CliRunner().invoke(program(), ["aggregate", *RUNS[word], "--report", "page.html"])
     assert found.exit_code == 0, found.output
     page = (folder / "page.html").read_text("utf-8")
     elsewhere = tmp_path / "elsewhere"
@@ -92,20 +92,20 @@ def test_the_command_of_a_report_verifies_its_result(word, folder, monkeypatch, 
         shutil.copy(folder / name, elsewhere)
     save_certificate(page, elsewhere)
     monkeypatch.chdir(elsewhere)
-    program, *words = shlex.split(command_of(page))
-    assert program == "coherently"
-    done = CliRunner().invoke(app, words)
+    name, *words = shlex.split(command_of(page))
+    assert name == "coherently"
+    done = CliRunner().invoke(program(), words)
     assert (done.exit_code, done.output.splitlines()[0]) == (0, "Every promise that could be checked is kept.")
     record = json.loads((elsewhere / "certificate.json").read_text("utf-8"))
     record["forecasts"][0]["weight"] += 1e-3
     (elsewhere / "certificate.json").write_text(json.dumps(record), "utf-8")
-    assert CliRunner().invoke(app, words).exit_code == 1
+    assert CliRunner().invoke(program(), words).exit_code == 1
 
 
 def test_the_page_of_a_check_says_how_its_result_is_verified(folder):
     words = ["check", "panel.csv", "--laws", "laws.txt", "--weights", "weights.csv", "--report", "page.html"]
     for more in ([], ["--judge", "Ann"]):
-        assert CliRunner().invoke(app, [*words, *more]).exit_code == 1
+        assert CliRunner().invoke(program(), [*words, *more]).exit_code == 1
         page = (folder / "page.html").read_text("utf-8")
         save_certificate(page, folder)
         printed = printed_by(folder, verifying_code_of(page))
@@ -121,7 +121,8 @@ def command_of(page):
 def test_an_anonymous_page_has_no_name_of_a_judge(folder, command):
     words = [command, "panel.csv", "--laws", "laws.txt", "--weights", "weights.csv", "--report"]
     named, letters = (
-        CliRunner().invoke(app, [*words, name, *more]) for name, more in (("a.html", []), ("b.html", ["--anonymous"]))
+        CliRunner().invoke(program(), [*words, name, *more])
+        for name, more in (("a.html", []), ("b.html", ["--anonymous"]))
     )
     assert named.exit_code == letters.exit_code
     before, after = ((folder / name).read_text("utf-8") for name in ("a.html", "b.html"))
@@ -133,10 +134,10 @@ def test_an_anonymous_page_has_no_name_of_a_judge(folder, command):
 
 def test_what_would_name_somebody_is_refused_beside_an_anonymous_page(folder):
     for words in (["check", "panel.csv", "--judge", "Ann"], ["aggregate", "panel.csv", "--without", "Ann"]):
-        found = CliRunner().invoke(app, [*words, "--report", "c.html", "--anonymous"])
+        found = CliRunner().invoke(program(), [*words, "--report", "c.html", "--anonymous"])
         assert "--anonymous cannot be combined" in str(found.exception or found.output)
         assert not (folder / "c.html").exists()
-    assert "add --report" in str(CliRunner().invoke(app, ["check", "panel.csv", "--anonymous"]).exception)
+    assert "add --report" in str(CliRunner().invoke(program(), ["check", "panel.csv", "--anonymous"]).exception)
 
 
 def test_a_report_in_python_is_anonymous_too():

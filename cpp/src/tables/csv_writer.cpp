@@ -1,5 +1,6 @@
 #include "coherently/tables/csv_writer.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -8,8 +9,8 @@
 namespace coherently {
 namespace {
 
-constexpr double largest_whole = 1e15;
-constexpr int least_exponent = -4, most_digits = 16;  // beyond them Python writes an exponent
+constexpr double largest_whole = 1e15, least_plain = 1e-4;
+constexpr int most_digits = 16;  // beyond them Python writes an exponent
 
 }  // namespace
 
@@ -27,6 +28,10 @@ void write_number(double value, std::string& out) {
         out.append(text, std::to_chars(text, text + sizeof text, whole).ptr).append(".0");
         return;
     }
+    if (std::abs(value) >= least_plain && std::abs(value) < largest_whole) {
+        out.append(text, std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::fixed).ptr);
+        return;
+    }
     const char* const end = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::scientific).ptr;
     const std::string_view written(text, static_cast<std::size_t>(end - text));
     const std::size_t mark = written.find('e');
@@ -39,24 +44,20 @@ void write_number(double value, std::string& out) {
     for (const char c : written.substr(0, mark))
         if (c != '.') digits[count++] = c;
     const std::string_view significant(digits, count);
-    if (exponent < least_exponent || exponent >= most_digits) {
+    if (exponent < 0 || exponent >= most_digits) {
         out += significant[0];
         if (count > 1) out.append(".").append(significant.substr(1));
         out += exponent < 0 ? "e-" : "e+";
         if (std::abs(exponent) < 10) out += '0';
         out += std::to_string(std::abs(exponent));
-    } else if (exponent < 0) {
-        out.append("0.").append(static_cast<std::size_t>(-exponent - 1), '0').append(significant);
-    } else {
-        const auto whole = static_cast<std::size_t>(exponent) + 1;
-        if (count <= whole) out.append(significant).append(whole - count, '0').append(".0");
-        else out.append(significant.substr(0, whole)).append(".").append(significant.substr(whole));
+    } else {  // a whole number of 16 digits
+        out.append(significant).append(static_cast<std::size_t>(exponent) + 1 - count, '0').append(".0");
     }
 }
 
 void write_text(std::string_view text, char delimiter, std::string& out) {
-    const char special[] = {delimiter, '"', '\n'};
-    if (text.find_first_of(std::string_view(special, sizeof special)) == std::string_view::npos) {
+    const auto is_special = [delimiter](char c) { return c == delimiter || c == '"' || c == '\n'; };
+    if (std::none_of(text.begin(), text.end(), is_special)) {
         out.append(text);
         return;
     }

@@ -28,16 +28,18 @@ def main() -> None:
     # Modules, which are nearly all there is to look through, are no garbage.
     gc.set_threshold(COLLECTED)
     try:
-        from coherently.cli.app import app
+        from coherently.cli.app import COMMANDS, program
 
+        named = [word for word in sys.argv[1:2] if word in COMMANDS]
         try:
-            app()
+            program(named or COMMANDS)()
         finally:
             sys.stdout.flush()
     except BaseException as error:
         if os.environ.get("COHERENTLY_DEBUG") and not isinstance(error, SystemExit | CoherentlyError):
             raise
         code = _explain(_reason(error))
+    gc.freeze()  # nor is what lives until the end, through which the interpreter would look once more
     sys.exit(code)
 
 

@@ -2,63 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 import coherently
-from coherently.cli import (
-    EXIT_CODES,
-    agent_server,
-    aggregate,
-    bounds,
-    check,
-    compare,
-    convert,
-    demo,
-    local_network,
-    one_node,
-    record_schemas,
-    relate,
-    result_reasons,
-    score,
-    serve,
-    simulate,
-    table_preview,
-    tune,
-    verify,
-    watch,
-)
+from coherently.cli import EXIT_CODES
 from coherently.cli.option_words import WordedCommand
 
-app = typer.Typer(
-    name="coherently",
-    help="Turn a panel's incoherent forecasts into one coherent set. Start with: coherently demo",
-    epilog=EXIT_CODES,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("aggregate", cls=WordedCommand)(aggregate.aggregate)
-app.command("check", cls=WordedCommand)(check.check)
-app.command("read", cls=WordedCommand)(table_preview.read)
-app.command("explain", cls=WordedCommand)(result_reasons.explain)
-app.command("bounds", cls=WordedCommand)(bounds.bounds)
-app.command("score", cls=WordedCommand, short_help="Score each judge against what came true.")(score.score)
-app.command("compare", cls=WordedCommand)(compare.compare)
-app.command("tune", cls=WordedCommand)(tune.tune)
-app.command("verify", cls=WordedCommand)(verify.verify)
-app.command("watch", cls=WordedCommand)(watch.watch)
-app.command("relate", cls=WordedCommand)(relate.relate)
-app.command("convert", cls=WordedCommand)(convert.convert)
-app.command("simulate", cls=WordedCommand)(simulate.simulate)
-app.command("schema", cls=WordedCommand)(record_schemas.schema)
-app.command("serve", cls=WordedCommand)(serve.serve)
-app.command("mcp", cls=WordedCommand)(agent_server.mcp)
-app.command("demo", cls=WordedCommand)(demo.demo)
-app.command("node", cls=WordedCommand)(one_node.node)
-app.add_typer(local_network.network, name="network")
+COMMANDS = {
+    "aggregate": "aggregate",
+    "check": "check",
+    "read": "table_preview",
+    "explain": "result_reasons",
+    "bounds": "bounds",
+    "score": "score",
+    "compare": "compare",
+    "tune": "tune",
+    "verify": "verify",
+    "watch": "watch",
+    "relate": "relate",
+    "convert": "convert",
+    "simulate": "simulate",
+    "schema": "record_schemas",
+    "serve": "serve",
+    "mcp": "agent_server",
+    "demo": "demo",
+    "node": "one_node",
+    "network": "local_network",
+}
+"""The module of each command, which has a function of that name or, for commands of its own, a program."""
+SHORT_HELP = {"score": "Score each judge against what came true."}
+"""What the list of commands says, where that is not the first sentence of a command's help."""
+
+
+def program(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The program with some of its commands; what only others need is not imported."""
+    app = typer.Typer(
+        name="coherently",
+        help="Turn a panel's incoherent forecasts into one coherent set. Start with: coherently demo",
+        epilog=EXIT_CODES,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(common)
+    for name in names:
+        command = getattr(import_module(f"coherently.cli.{COMMANDS[name]}"), name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name, cls=WordedCommand, short_help=SHORT_HELP.get(name))(command)
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -67,7 +65,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def common(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")

@@ -125,7 +125,7 @@ class Wording:
         digits = _apart(high.chance, low.chance)
         more, less = percent(high.chance, digits), percent(low.chance, digits)
         if high.worlds == low.worlds:
-            return f"{phrase(one)} ({more}) and {phrase(other)} ({less}) mean the same."
+            return f"{phrase(one)} ({more}) and {phrase(other)} ({less}) mean the same, yet differ."
         if (half := self._other_half(high, low.forecasts[0])) is not None:
             names = [phrase(part) for part in sorted((half, other), key=lambda part: part.question)]
             return f"{' and '.join(names)} together ({more}) cannot be likelier than {phrase(other)} alone ({less})."
@@ -197,17 +197,19 @@ class Wording:
         if len(shares) != 1 or len(others) != 1 or misfit.shape not in (RelationShape.IMPLIES, RelationShape.EXCLUDE):
             return self.set_sentence(self._members(misfit))
         share, other = shares[0], others[0]
-        beginning = self._beginning(share)
+        beginning, is_two = self._beginning(share)
+        make, leave = ("make", "leave") if is_two else ("makes", "leaves")
         digits = _apart(share.chance, other.chance)
         made, told = percent(share.chance, digits), percent(other.chance, digits)
         if misfit.shape is RelationShape.EXCLUDE:
             most = percent(1.0 - share.chance, digits)
-            return opened(f"{beginning} leaves at most {most} for {phrase(self._item(other))}, not {told}.")
+            return opened(f"{beginning} {leave} at most {most} for {phrase(self._item(other))}, not {told}.")
         if share.worlds == other.worlds:
-            return opened(f"{beginning} makes {self._together(share)} {made}, not {told}.")
+            return opened(f"{beginning} {make} {self._together(share)} {made}, not {told}.")
+        sum_ = f": {self._product(share)} make {made}" if is_two else ""
         if share is misfit.assertions[0]:
-            return opened(f"{beginning} makes {phrase(self._item(other))} at least {made} likely, not {told}.")
-        return opened(f"{beginning} makes {phrase(self._item(other))} at most {made} likely, not {told}.")
+            return opened(f"{beginning} {make} {phrase(self._item(other))} at least {made} likely, not {told}{sum_}.")
+        return opened(f"{beginning} {make} {phrase(self._item(other))} at most {made} likely, not {told}{sum_}.")
 
     def _total_probability(self, shares: Sequence[Assertion], other: Assertion) -> str:
         """C (38 %), A if C (43 %) and A if not C (76 %) make A 64 % likely, not 70 %: 43 % of 38 % and ..."""
@@ -226,14 +228,20 @@ class Wording:
         sum_ = f"{percent(parts[0])} of {percent(self._value[condition])} and {percent(parts[1])} of the rest"
         return opened(f"{every} make {phrase(self._item(other))} {total} likely, not {told}: {sum_} make {total}.")
 
-    def _beginning(self, share: Assertion) -> str:
-        """A (33 %) with B in 40 % of the cases."""
+    def _product(self, share: Assertion) -> str:
+        """80 % of the other 50 %: the numbers that a share of the worlds is the product of."""
+        conditional, condition = (self._value[i] for i in share.forecasts)
+        part = percent(1.0 - conditional if share.rest else conditional)
+        return f"{part} of the other {percent(1.0 - condition)}" if share.turned else f"{part} of {percent(condition)}"
+
+    def _beginning(self, share: Assertion) -> tuple[str, bool]:
+        """A (33 %) with B in 40 % of the cases; whether it names two answers side by side."""
         conditional, condition = share.forecasts
         told = f"{phrase(self._items[condition])} ({percent(self._value[condition])})"
         event, answer = self._other_half(share, condition), percent(self._value[conditional])
         if event is None or share.turned or share.rest:
-            return f"{told} and {phrase(self._items[conditional])} ({answer})"
-        return f"{told} with {phrase(event)} in {answer} of the cases"
+            return f"{told} and {phrase(self._items[conditional])} ({answer})", True
+        return f"{told} with {phrase(event)} in {answer} of the cases", False
 
     def _together(self, share: Assertion) -> str:
         """What a share is called."""

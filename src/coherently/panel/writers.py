@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 GZIP_LEVEL = 1
 """The fastest level: the digits of floats gain little from a higher one."""
-ROWS = 1 << 16
+ROWS = 1 << 13
 """Number of rows of CSV that are made at a time."""
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 COMMA_LANGUAGES = re.compile(

@@ -6,7 +6,7 @@ that is closed, with outcomes.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from coherently.explain import judge_sheet as desk
@@ -15,6 +15,7 @@ from coherently.web.operations.aggregation_operations import request_aggregation
 from coherently.web.operations.questions import setting_of
 from coherently.web.shapes.aggregation_shapes import AggregationDraft
 from coherently.web.store import AnswerGiven
+from coherently.web.wall_clock import present
 
 if TYPE_CHECKING:
     from coherently.web.access.workbench import Workbench
@@ -175,7 +176,7 @@ def make_demo(bench: Workbench, caller: AccountCaller | None = None) -> str:
         caller = AccountCaller(local.id, local.name)
     owner = caller
     running = store.write(lambda: _begin(store, owner, OPEN_TITLE))
-    closes = (datetime.now(UTC) + timedelta(days=DAYS_OPEN)).replace(hour=16, minute=0, second=0, microsecond=0)
+    closes = (present() + timedelta(days=DAYS_OPEN)).replace(hour=16, minute=0, second=0, microsecond=0)
     store.rounds.advance(running, "private", closes.isoformat())
     _say_meant(bench, running)
     closed = store.write(lambda: _begin(store, owner, TITLE))

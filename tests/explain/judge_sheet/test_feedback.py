@@ -101,7 +101,25 @@ def sheet(*events, laws=()):
 @pytest.mark.parametrize(
     ("events", "laws", "values", "sentence"),
     [
-        (["p", "p | p & q"], [], [60, 50], "P (60 %) and p | p & q (50 %) mean the same."),
+        (["p", "p | p & q"], [], [60, 50], "P (60 %) and p | p & q (50 %) mean the same, yet differ."),
+        (
+            ["p", "q given ~p", "q"],
+            [],
+            [50, 80, 20],
+            "P (50 %) and q given ~p (80 %) make q at least 40 % likely, not 20 %: 80 % of the other 50 % make 40 %.",
+        ),
+        (
+            ["p", "q given p", "p & ~q"],
+            [],
+            [50, 80, 30],
+            "P (50 %) and q given p (80 %) make that together 10 %, not 30 %.",
+        ),
+        (
+            ["p", "q given p", "~q"],
+            [],
+            [50, 20, 10],
+            "P (50 %) and q given p (20 %) make “~q” at least 40 % likely, not 10 %: 80 % of 50 % make 40 %.",
+        ),
         (["p", "~p"], [], [60, 30], "P (60 %) and “~p” (30 %) are opposites: they make 90 %, not 100 %."),
         (["p", "q"], ["~(p & q)"], [60, 50], "P (60 %) and q (50 %) exclude each other, yet make 110 %."),
         (["p", "q"], ["p | q"], [30, 40], "One of p (30 %) and q (40 %) must come true, yet they make only 70 %."),

@@ -27,7 +27,7 @@ def check_api(store_url, seed, requests):
         weather.say(weather.bob, rain=0.6)
         weather.close()
         known = _known(weather)
-        schema = schemathesis.openapi.from_url(f"{service.url}{API}/openapi.json")
+        schema = schemathesis.openapi.from_url(f"{service.url}{API}/openapi.json", timeout=600)
         operations = [each.ok() for each in schema.get_all_operations()]
         operations = [each for each in operations if each.path not in STREAMS]
         each = -(-requests // len(operations))

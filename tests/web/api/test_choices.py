@@ -150,6 +150,26 @@ def test_the_influence_is_that_of_the_library(weather):
     refused(weather.api.get(f"{path}/influence", params={"without": "j_none"}), 404, "no judge, question or law")
 
 
+def test_why_a_number_is_what_it_is_is_that_of_the_library(weather, service):
+    path = weather.aggregate()
+    titles = {event: weather.api.get(f"{path}/result").json()["events"] for event in weather.events}
+    labels = {row["event"]: row["title"] for rows_ in titles.values() for row in rows_ if row["title"]}
+    result = co.aggregate(co.Panel.from_records(rows(), labels=labels))
+    for event, name in weather.events.items():
+        found = weather.api.get(f"{path}/why", params={"event": name}).json()
+        why = result.why(event)
+        assert (found["event"], found["why"]["event"]) == (name, event)
+        assert found["why"]["probability"] == pytest.approx(why.probability, abs=1e-6)
+        assert found["sentences"] == list(why.sentences)
+        moved = {(one["kind"], one["name"]): one["change"] for one in found["why"]["pulls"]}
+        assert moved == pytest.approx({(one.kind, one.name): one.change for one in why.pulls}, abs=1e-6, nan_ok=True)
+    later = weather.ask("hail")
+    refused(weather.api.get(f"{path}/why", params={"event": later}), 404, "no such event in this version")
+    refused(weather.api.get(f"{path}/why"), 422)
+    refused(service.facilitator().get(f"{path}/why", params={"event": name}), 404)
+    refused(weather.ann.get(f"{path}/why", params={"event": name}), 401)
+
+
 def test_a_question_of_several_events_is_left_out_as_a_whole(service):
     weather = Weather(service)
     draft = {"kind": "ladder", "title": "When?", "declaration": "variable due: date",

@@ -1,6 +1,7 @@
 """Questions as forms describe them."""
 
 import re
+from dataclasses import replace
 from itertools import product
 from random import Random
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently.errors import CoherentlyError
 from coherently.web.pages.forms.joined_events import JOINS, EventChip, join
+from coherently.web.pages.forms.joined_laws import RELATIONS, relate
 from coherently.web.pages.forms.question_forms import name_of, quoted, read_question
 from coherently.web.pages.forms.typed_numbers import one_number, read_number
 from coherently.web.pages.judge_forms import read_per_cent
@@ -276,3 +278,55 @@ def test_what_chips_join_means_what_it_says(seed):
 def test_too_few_or_too_many_chips_are_refused_with_what_is_needed(sent, told):
     with pytest.raises(RefusedError, match=told):
         join(sent, OFFERED)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_law_of_chips_holds_in_the_worlds_that_it_says(seed):
+    random = Random(seed)
+    way = RELATIONS[seed % len(RELATIONS)]
+    count = {"if": 1, "not-both": 2, "same": 2}.get(way) or random.randint(2, 3)
+    chosen = sorted(random.sample([chip.id for chip in OFFERED], count))
+    turned = {name for name in chosen if random.random() < 0.5}
+    sent = {"relation": way, "given-turn": random.choice(["", "not"])}
+    sent |= {f"pick-{name}": "1" for name in chosen} | {f"turn-{name}": "not" for name in turned}
+    given = random.choice([chip.id for chip in OFFERED if chip.id not in chosen])
+    sent |= {"given": given} if way == "if" else {}
+    law = relate(sent, OFFERED)
+    for values in product((False, True), repeat=3):
+        world = dict(zip("abc", values, strict=True))
+        parts = [MEANINGS[name](world) != (name in turned) for name in chosen]
+        condition = MEANINGS[given](world) != (sent["given-turn"] == "not")
+        expected = {
+            "if": parts[0] or not condition,
+            "not-both": not all(parts),
+            "same": len(set(parts)) == 1,
+            "exactly-one": sum(parts) == 1,
+            "at-most-one": sum(parts) <= 1,
+            "at-least-one": sum(parts) >= 1,
+        }[way]
+        assert outcome_of(law.statement, world) == expected, (law.statement, world)
+    titles = {chip.id: chip.title for chip in OFFERED}
+    assert all(f"“{titles[name]}”" in law.title for name in chosen)
+    assert law.title.count("not “") == len(turned) + (way == "if" and sent["given-turn"] == "not")
+
+
+def test_a_law_whose_words_are_too_long_for_a_title_is_its_formula():
+    many = [replace(OFFERED[0], id=f"e_{i}", event=f"a{i}", title="A long title " * 5) for i in range(8)]
+    law = relate({"relation": "exactly-one", **{f"pick-{chip.id}": "1" for chip in many}}, many)
+    assert (law.title, law.statement) == ("", "exactly(1; a0, a1, a2, a3, a4, a5, a6, a7)")
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({"relation": "not-both", "pick-e_a": "1"}, "exactly two"),
+        ({"relation": "same", "pick-e_a": "1", "pick-e_b": "1", "pick-e_c": "1"}, "exactly two"),
+        ({"relation": "at-most-one", "pick-e_a": "1"}, "two questions or more"),
+        ({"relation": "if", "pick-e_a": "1"}, "choose the condition"),
+        ({"relation": "if", "pick-e_a": "1", "given": "e_a"}, "choose the condition"),
+        ({"relation": "nonsense", "pick-e_a": "1"}, "choose the condition"),
+    ],
+)
+def test_a_law_of_too_few_or_too_many_chips_is_refused_with_what_is_needed(sent, told):
+    with pytest.raises(RefusedError, match=told):
+        relate(sent, OFFERED)

@@ -54,6 +54,68 @@ def test_axe_finds_nothing_and_nothing_is_out_of_place(see, name, scheme):
     assert seen.width() <= 320
 
 
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_numbers_of_two_digits_leave_titles_room(see, browser, size):
+    panel = new_panel(browser)
+    for number in range(1, 12):
+        browser.post(f"{panel}/questions", title=f"Question of number {number}")
+    browser.post(f"{panel}/judges", names="Ann")
+    link = re.search(r"/j/\w+", browser.text)[0]
+    for path, number, title in (
+        (f"{panel}/questions", ".qlist > li:last-child > .no", ".qlist > li:last-child h3"),
+        (link, "h3 .no >> nth=10", "h3 .no + span >> nth=10"),
+    ):
+        page = see(path, size=size).page
+        page.evaluate(
+            "for (const each of document.querySelectorAll('.no')) each.innerHTML = `<i>${each.innerHTML}</i>`"
+        )
+        ends = page.locator(f"{number} >> i").bounding_box()
+        begins = page.locator(title).bounding_box()
+        assert page.locator(f"{number} >> i").inner_text() == "11"
+        assert begins["x"] - (ends["x"] + ends["width"]) >= 4
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_law_of_chips_is_shown_and_changed_before_it_holds(see, browser, scheme):
+    panel = new_panel(browser)
+    for title in ("Norvik delivers late", "Teba delivers late", "The project is over budget"):
+        browser.post(f"{panel}/questions", title=title)
+    seen = see(f"{panel}/questions", scheme=scheme, size="desktop" if scheme == "light" else "phone")
+    page = seen.page
+    page.locator("summary", has_text="Law by picking questions").click()
+    form = page.get_by_role("form", name="+ Law by picking questions")
+    form.locator("input[name=relation][value=if]").check()
+    form.get_by_role("checkbox", name="The project is over budget").check()
+    form.get_by_label("which is the condition").select_option(index=1)
+    form.get_by_role("button", name="Show what it says").click()
+    form.get_by_role("status").wait_for()
+    assert "If “Norvik delivers late”, then “The project is over budget”." in form.get_by_role("status").inner_text()
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in found] == []
+    assert seen.width() <= page.viewport_size["width"]
+    field = page.get_by_label("New law")
+    assert field.input_value() == "norvik_delivers_late -> project_over_budget"
+    field.fill("norvik_delivers_late & teba_delivers_late -> project_over_budget")
+    page.get_by_label("In words").fill("If both are late, it costs more")
+    page.locator("form", has=field).get_by_role("button", name="Add the law").click()
+    page.locator("ul.laws", has_text="If both are late, it costs more").wait_for()
+    assert "norvik_delivers_late & teba_delivers_late -> project_over_budget" in page.inner_text("ul.laws")
+    assert seen.troubles == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_of_influence_says_why(see, scheme):
+    seen = see("{closed}/influence", scheme=scheme, size="desktop" if scheme == "light" else "phone")
+    page = seen.page
+    page.get_by_label("The number of").select_option(index=2)  # takes effect at once
+    page.wait_for_url("**why=e_*")
+    assert page.locator("section[aria-labelledby=why] li").count() > 0
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in found] == []
+    assert seen.width() <= page.viewport_size["width"]
+    assert seen.troubles == []
+
+
 @pytest.mark.parametrize("name", ["questions", "people", "board", "discussion", "results", "influence", "next"])
 def test_every_control_is_large_enough_for_a_finger(see, name):
     seen = see(PAGES[name], size="phone")

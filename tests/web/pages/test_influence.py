@@ -1,5 +1,6 @@
 """The pages of influence, weights, recipes and scores, as a browser without script uses them."""
 
+import html
 import json
 import re
 import time
@@ -41,13 +42,21 @@ def test_the_table_says_what_the_library_says(browser, panel):
     table = co.aggregate(co.Panel.from_records(result["forecasts"], laws=result["laws"])).influence()
     page = browser.get(f"{panel}/influence").text
     top = table.of_kind("judge")[0]
-    most = max(abs(round(100 * change)) for one in table.of_kind("judge") for change in one.change if not isnan(change))
+
+    def per_cent(p):
+        return int(100 * p + 0.5 + 1e-9)  # halves go up
+
+    def moves(row):
+        """The differences of whole per cents; a number that is not asked about has none."""
+        both = [(now, now + change) for now, change in zip(table.probability, row.change, strict=True)]
+        return [per_cent(after) - per_cent(now) for now, after in both if not isnan(after)]
+
+    most = max(abs(points) for one in table.of_kind("judge") for points in moves(one))
     assert f"No single judge moves any number by more than {most} points: {top.name} moves" in page
     row = re.search(rf'<tr><th scope="row"><a[^>]*>{top.name}</a></th>(.*?)</tr>', page)[1]
     shown = re.findall(r"<td[^>]*>(?:<a[^>]*>)?([^<]+)", row)
     assert sorted(shown) == sorted(
-        "·" if not (points := round(100 * change)) else f"{'+' if points > 0 else '−'}{abs(points)}"
-        for change in top.change
+        "·" if not points else f"{'+' if points > 0 else '−'}{abs(points)}" for points in moves(top)
     )
     for key in re.findall(r'<a href="#(m-[^"]+)"', page):
         assert f'<p id="{key}"' in page
@@ -55,6 +64,25 @@ def test_the_table_says_what_the_library_says(browser, panel):
     assert rows[0] == "kind,left_out,event,probability,change"
     script = browser.client.get(f"{panel}/aggregations/{newest['id']}/influence.py").text
     assert "print(result.influence().frame())" in script
+
+
+def test_the_page_says_why_a_number_is_what_it_is(browser, panel):
+    newest = versions(browser, panel)[0]
+    result = browser.client.get(f"/api/v1{panel}/aggregations/{newest['id']}/result").json()
+    page = browser.get(f"{panel}/influence").text
+    events = dict(re.findall(r'<option value="(e_\w+)">([^<]+)', page[page.index('name="why"') :]))
+    assert len(events) == len(result["events"])
+    moved = max(result["events"], key=lambda row: abs(row["probability"] - row["raw"]))
+    listed = browser.client.get(f"/api/v1{panel}/questions").json()["questions"]
+    event = next(e["id"] for question in listed for e in question["events"] if e["event"] == moved["event"])
+    labels = {row["event"]: row["title"] for row in result["events"] if row["title"]}
+    expected = co.aggregate(co.Panel.from_records(result["forecasts"], laws=result["laws"], labels=labels))
+    page = browser.get(f"{panel}/influence?why={event}").text
+    shown = [html.unescape(one) for one in re.findall(r"<li>(.*?)</li>", page[page.index('id="why"') :])]
+    assert shown[: len(shown)] == list(expected.why(moved["event"]).sentences)
+    assert len(shown) > 1
+    assert f'<option value="{event}" selected>' in page
+    assert "There is no such event in this version." in browser.get(f"{panel}/influence?why=e_none").text
 
 
 def test_a_judge_is_left_out_with_one_click_and_made_a_version_with_another(browser, panel):
@@ -126,3 +154,19 @@ def test_scores_are_per_answer_and_per_event(browser, panel):
         assert f"<b>{each['brier']:.3f}</b>" in page
     assert found["judges"][0]["panels"] >= 2
     assert "Scores over all panels" in browser.get("/").text
+
+
+@pytest.mark.usefixtures("panel")
+def test_the_facilitator_says_who_is_one_person(browser):
+    def row():
+        found = re.search(r'<tr><th scope="row" class="text">Alice</th>(.*?)</tr>', browser.get("/scores").text)[1]
+        return " ".join(re.sub(r"<[^>]*>", " ", found).split())
+
+    assert re.search(r"in \d+ panels, not known Yes, one person$", row())
+    assert browser.post("/scores", name="Alice").status_code == 200
+    assert "Alice is one person, and sees the score over all panels" in browser.text
+    assert re.search(r"yes, in \d+ panels Not one person$", row())
+    browser.post("/scores", name="Alice", apart="1")
+    assert re.search(r"in \d+ panels, not known Yes, one person$", row())
+    assert browser.post("/scores", name="Nobody").status_code == 422
+    assert "There is no such judge." in browser.text

@@ -14,6 +14,7 @@ import pytest
 import coherently as co
 from tests.panel.worksheets.spreadsheets import MEAN, cells, workbook
 from tests.report.pages import printed_by, verifying_code_of
+from tests.web.pages.conftest import Browser
 
 HOSTILE = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
 
@@ -148,7 +149,7 @@ def test_questions_are_built_by_picking_others(browser):
     panel = new_panel(browser)
     for title in ("Norvik delivers late", "Teba delivers late", "The project is over budget"):
         browser.post(f"{panel}/questions", title=title)
-    picks = re.findall(r'name="pick-(e_\w+)"', browser.text)
+    picks = list(dict.fromkeys(re.findall(r'name="pick-(e_\w+)"', browser.text)))
     assert len(picks) == 3
     chosen = {f"pick-{picks[0]}": "1", f"pick-{picks[2]}": "1"}
     browser.post(f"{panel}/questions", kind="combine", join="both", show="1", **chosen)
@@ -170,6 +171,42 @@ def test_questions_are_built_by_picking_others(browser):
     answer = browser.post(f"{panel}/questions", kind="combine", join="not", **every)
     assert answer.status_code == 422
     assert "“Not” takes exactly one question" in words(browser.text)
+
+
+def test_laws_are_built_by_picking_questions_and_their_formula_can_be_changed(browser):
+    panel = new_panel(browser)
+    for title in ("Norvik delivers late", "Teba delivers late", "The project is over budget"):
+        browser.post(f"{panel}/questions", title=title)
+    norvik, teba, budget = dict.fromkeys(re.findall(r'name="pick-(e_\w+)"', browser.text))
+    sent = {"relation": "if", "given": norvik, f"pick-{budget}": "1"}
+    browser.post(f"{panel}/laws", show="1", **sent)
+    assert "This says: If “Norvik delivers late”, then “The project is over budget”." in words(browser.text)
+    assert 'name="statement" value="norvik_delivers_late -&gt; project_over_budget"' in browser.text
+    assert f'name="turn-{budget}"' in browser.text  # a part can be turned round now
+    assert browser.client.get(f"/api/v1{panel}/laws").json()["laws"] == []  # nothing holds yet
+    browser.post(f"{panel}/laws", show="1", **sent | {"relation": "same", f"pick-{norvik}": "1"})
+    assert "This says: “Norvik delivers late” and “The project is over budget” mean the same." in words(browser.text)
+    browser.post(f"{panel}/laws", **sent, **{f"turn-{budget}": "not"})
+    browser.post(f"{panel}/laws", relation="exactly-one", **{f"pick-{each}": "1" for each in (teba, budget)})
+    assert [
+        (each["statement"], each["title"]) for each in browser.client.get(f"/api/v1{panel}/laws").json()["laws"]
+    ] == [
+        (
+            "norvik_delivers_late -> ~project_over_budget",
+            "If “Norvik delivers late”, then not “The project is over budget”.",
+        ),
+        (
+            "exactly(1; teba_delivers_late, project_over_budget)",
+            "Exactly one of these comes true: “Teba delivers late” and “The project is over budget”.",
+        ),
+    ]
+    clash = {"relation": "same", f"pick-{teba}": "1", f"pick-{budget}": "1"}
+    browser.post(f"{panel}/laws", show="1", **clash)
+    assert "This contradicts “exactly(1; teba_delivers_late, project_over_budget)”." in words(browser.text)
+    assert browser.post(f"{panel}/laws", **clash).status_code == 422
+    assert "<code>teba_delivers_late &lt;-&gt; project_over_budget</code>" not in browser.text
+    assert browser.post(f"{panel}/laws", relation="not-both", **{f"pick-{teba}": "1"}).status_code == 422
+    assert "Pick exactly two questions." in words(browser.text)
 
 
 def test_numbers_are_shown_back_before_they_are_saved(browser):
@@ -204,6 +241,45 @@ def test_small_things_that_annoyed(browser):
     for phase in ("discussion", "revision", "closed"):
         browser.post(f"{panel}/rounds", phase=phase)
     assert "Copy a reminder" not in words(browser.text)
+    assert browser.post(f"{panel}/comments", text="Too late.").status_code == 422
+    assert 'name="text"' not in browser.get(f"{panel}/discussion").text
+
+
+def test_no_page_dies_of_a_question_that_cannot_be_suggested(browser):
+    """Two questions of nine variables each: together they have more than a formula may have."""
+    panel = new_panel(browser)
+    for letter in "vw":
+        event = " & ".join(f"{letter}{number}" for number in range(9))
+        browser.post(f"{panel}/questions", title=f"All of {letter}", event=event)
+    browser.post(f"{panel}/judges", names="Ann")
+    with Browser(str(browser.client.base_url)) as ann:
+        events = re.findall(r'name="a-(e_\w+)"', ann.get(re.search(r"/j/\w+", browser.text)[0]).text)
+        assert ann.post("/sheet", **{f"a-{event}": "40" for event in events}).status_code == 200
+    for page in ("questions", "people", "board", "discussion", "results", "influence", "next"):
+        assert browser.get(f"{panel}/{page}").status_code == 200
+    assert browser.post(f"{panel}/rounds", phase="discussion").status_code == 200
+    assert "Discussion" in browser.get(f"{panel}/board").text
+
+
+def test_a_board_writes_out_some_contradictions_of_each_judge(browser):
+    """So that the page of many judges who contradict themselves everywhere stays small."""
+    panel = new_panel(browser)
+    browser.post(f"{panel}/questions", title="Rain", event="rain")
+    for number in range(20):
+        browser.post(f"{panel}/questions", title=f"Rain and {number}", event=f"rain & x{number}")
+    browser.post(f"{panel}/judges", names="Ann")
+    with Browser(str(browser.client.base_url)) as ann:
+        first, *rest = re.findall(r'name="a-(e_\w+)"', ann.get(re.search(r"/j/\w+", browser.text)[0]).text)
+        ann.post("/sheet", **{f"a-{first}": "10"} | {f"a-{event}": "90" for event in rest})
+    browser.post(f"{panel}/rounds", phase="discussion")
+    for _ in range(240):
+        told = browser.get(f"{panel}/board").text
+        if "8 more" in words(told):
+            break
+        time.sleep(0.25)
+    listed = re.search(r"<li><b>Ann</b>(.*?)</li>", told, re.DOTALL)[1]
+    assert listed.count("cannot be likelier") == 12
+    assert "8 more" in words(listed)
 
 
 def test_two_equals_signs_are_answered_rightly(browser):

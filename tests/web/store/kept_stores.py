@@ -77,10 +77,26 @@ def fill(store):
     return {"ann": ann_link, "bob": bob_link, "token": token, "cookie": cookie}
 
 
+def held(before, after):
+    """What was there before, of what is there after: a later version may add fields, and changes none."""
+    if isinstance(before, dict):
+        return {name: held(value, after[name]) for name, value in before.items()}
+    if isinstance(before, list):
+        assert len(before) == len(after)
+        return [held(*pair) for pair in zip(before, after, strict=True)]
+    return after
+
+
 def told(store):
     """All that the store gives out, as plain values."""
-    account = store.accounts.by_name("Ann the facilitator")
-    (panel,) = store.panels.list(account.id)
+    (panel,) = store.panels.list(store.accounts.by_name("Ann the facilitator").id)
+    return told_of(store, panel.id)
+
+
+def told_of(store, name):
+    """All that the store gives out of a panel and its account."""
+    panel = store.panels.get(name)
+    account = store.accounts.get(panel.owner)
     lists = {
         "panels": [panel],
         "accounts": [account],

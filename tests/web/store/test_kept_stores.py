@@ -4,17 +4,7 @@ import pytest
 
 from coherently.web.store import open_store
 from tests.web.store import kept_stores
-from tests.web.store.kept_stores import PASSWORD, TITLE, restore, versions
-
-
-def held(before, after):
-    """What was there before, of what is there after: a later version may add fields, and changes none."""
-    if isinstance(before, dict):
-        return {name: held(value, after[name]) for name, value in before.items()}
-    if isinstance(before, list):
-        assert len(before) == len(after)
-        return [held(*pair) for pair in zip(before, after, strict=True)]
-    return after
+from tests.web.store.kept_stores import PASSWORD, TITLE, held, restore, versions
 
 
 def test_a_store_of_an_earlier_schema_is_kept():

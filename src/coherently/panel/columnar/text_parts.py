@@ -53,7 +53,8 @@ class TextPart:
             if judge is not None:
                 found.scanner.share_pool(judge, own)
             for _ in found.blocks():
-                row = np.asarray(found.row_numbers(), np.int64)
+                rows = found.row_numbers()
+                row = np.arange(rows.start, rows.stop) if isinstance(rows, range) else rows
                 if not len(row):
                     continue
                 reader = PieceReader(self, row, rules)

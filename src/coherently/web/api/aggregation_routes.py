@@ -26,6 +26,7 @@ from coherently.web.operations import (
     imports,
     judge_drawings,
     known_scores,
+    same_people,
     version_influence,
     version_proofs,
     version_questions,
@@ -40,12 +41,14 @@ from coherently.web.shapes.aggregation_shapes import (
     NextQuestionsView,
     PanelScores,
     PastWeights,
+    PersonDraft,
+    ReasonsView,
     ResultView,
     TeamScores,
 )
 from coherently.web.shapes.drawn_shapes import DistributionList, DrawingList
 from coherently.web.shapes.panel_shapes import PanelView
-from coherently.web.shapes.shape import Title
+from coherently.web.shapes.shape import Id, Title
 
 router = APIRouter(tags=["aggregations"])
 ARCHIVE, CSV = "application/zip", "text/csv"
@@ -141,6 +144,19 @@ def get_influence(
     return version_influence.get_influence(bench, caller, panel, aggregation, calls=calculator, without=without)
 
 
+@router.get(f"{VERSION}/why")
+def get_reasons(
+    bench: Bench,
+    caller: Facilitating,
+    panel: PanelId,
+    aggregation: AggregationId,
+    calculator: Calculating,
+    event: Annotated[Id, Query(description="The id of the event.")],
+) -> ReasonsView:
+    """Say why a version has its number for an event."""
+    return version_influence.get_reasons(bench, caller, panel, aggregation, calls=calculator, event=event)
+
+
 @router.get(f"{VERSION}/next-questions")
 def get_next_questions(
     bench: Bench,
@@ -163,6 +179,13 @@ def get_past_weights(bench: Bench, caller: Facilitating, panel: PanelId) -> Past
 @router.get("/scores")
 def get_team_scores(bench: Bench, caller: Facilitating) -> TeamScores:
     """Show the scores of the account's panels that have outcomes, and of their judges over all of them."""
+    return known_scores.team_scores(bench, caller)
+
+
+@router.post("/scores/people")
+def join_people(bench: Bench, caller: Facilitating, draft: PersonDraft) -> TeamScores:
+    """Say that the judges of a name are one person in all panels, so that they see their score over all of them."""
+    same_people.join_people(bench, caller, draft.name, same=draft.same)
     return known_scores.team_scores(bench, caller)
 
 

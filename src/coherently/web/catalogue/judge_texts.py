@@ -154,6 +154,14 @@ JUDGE: dict[str, Text] = {
     "closing.same": "You changed no number after the discussion.",
     "closing.minds": ("Reasons of yours changed {count} mind.", "Reasons of yours changed {count} minds."),
     "closing.score": "Your score",
+    "record.title": "You, over all panels",
+    "record.words": (
+        "In {count} panel, {known}: Brier score {score}.",
+        "In {count} panels, {known}: Brier score {score} over all of them.",
+    ),
+    "record.known": ("{count} of your answers is known", "{count} of your answers are known"),
+    "record.short": "How well your numbers fit what happened is shown from 20 known answers on.",
+    "record.private": "Only you see this page. Your facilitator sees scores by name.",
     "closing.score.later": "Appears here, by the same link, once the first questions are known.",
     "closing.score.words": (
         "Brier score: lower is better, and saying 50\u00a0% to everything scores 0.250. The panel’s counts a question as "

@@ -11,7 +11,7 @@ from coherently.explain.judge_sheet import AnswerState
 from coherently.web.operations.discussions import Talk, given_reasons
 from coherently.web.operations.doubted_laws import blamed_law
 from coherently.web.operations.judge_drawings import panel_distributions
-from coherently.web.operations.known_scores import answers_of, averages_of, judge_scores, known_score
+from coherently.web.operations.known_scores import answers_of, averages_of, judge_scores, known_score, own_record
 from coherently.web.operations.questions import as_setting
 from coherently.web.operations.sheets import ask_feedback, standing
 from coherently.web.refusals import RefusedError
@@ -66,6 +66,7 @@ def get_closing(bench: Workbench, caller: JudgeCaller) -> ClosingView:
         judges=judges,
         distributions=[] if made is None else _distributions(bench, panel, made["events"]),
         score=None if made is None or outcomes is None else _own_score(bench, caller, made["events"], outcomes),
+        record=own_record(bench, caller),
     )
 
 

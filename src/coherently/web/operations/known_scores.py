@@ -9,6 +9,7 @@ from coherently.errors import CoherentlyError
 from coherently.web.operations.aggregation_operations import own_aggregation, panel_inputs
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.privacy import has_private
+from coherently.web.operations.same_people import are_same, is_same
 from coherently.web.operations.version_choices import MOST_PANELS, past_panels
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.aggregation_shapes import (
@@ -19,14 +20,15 @@ from coherently.web.shapes.aggregation_shapes import (
     PanelScores,
     TeamScores,
 )
+from coherently.web.shapes.closing_shapes import OwnRecord, PanelRecordView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coherently.panel import Panel
-    from coherently.web.access.callers import AccountCaller
+    from coherently.web.access.callers import AccountCaller, JudgeCaller
     from coherently.web.access.workbench import Workbench
-    from coherently.web.store import AggregationRecord, PanelRecord
+    from coherently.web.store import AggregationRecord, JudgeRecord, PanelRecord
 
 STEPS = (0.1, 0.3, 0.5, 0.7, 0.9)
 """Where one step of a calibration ends and the next begins."""
@@ -142,7 +144,10 @@ def team_scores(bench: Workbench, caller: AccountCaller) -> TeamScores:
             panels.append(found[0])
             for each in found[1]:
                 people.setdefault(each[0], []).append((record.id, each[2], each[3]))
-    judges = [_record_of(name, rows) for name, rows in people.items()]
+    named: dict[str, list[JudgeRecord]] = {}
+    for judge in bench.store.judges.list_of(caller.account):
+        named.setdefault(judge.name, []).append(judge)
+    judges = [_record_of(name, rows, named.get(name, [])) for name, rows in people.items()]
     return TeamScores(panels=panels, judges=sorted(judges, key=lambda each: (each.brier, each.name)))
 
 
@@ -195,16 +200,44 @@ def _last_score(bench: Workbench, record: PanelRecord) -> tuple[PanelScores, lis
     return None if resolved is None else (scores, answers_of(resolved))
 
 
-def _record_of(name: str, rows: Sequence[tuple[str, float, int]]) -> JudgeRecordView:
+def _record_of(name: str, rows: Sequence[tuple[str, float, int]], judges: Sequence[JudgeRecord]) -> JudgeRecordView:
+    pairs = [(value, outcome) for _, value, outcome in rows]
     return JudgeRecordView(
         name=name,
+        together=len(judges),
+        same=are_same(judges),
+        joined=any(each.person for each in judges),
         panels=len({panel for panel, *_ in rows}),
         known=len(rows),
-        brier=mean((value - outcome) ** 2 for _, value, outcome in rows),
-        calibration=calibration_of([(value, outcome) for _, value, outcome in rows])
-        if len(rows) >= LEAST_KNOWN
-        else [],
+        brier=_brier(pairs),
+        calibration=_calibration(pairs),
     )
+
+
+def own_record(bench: Workbench, caller: JudgeCaller) -> OwnRecord | None:
+    """How good a judge was in all closed panels in which they took part as one person; None while nothing is known."""
+    store, judge = bench.store, caller.judge
+    panels, pairs = list[PanelRecordView](), list[tuple[float, int]]()
+    for one in store.judges.list_of(store.panels.get(judge.panel).owner):
+        if not is_same(judge, one) or store.rounds.current(one.panel).phase != "closed":
+            continue
+        known = [(value, outcome) for name, value, outcome in _known_rows(bench, one.panel) if name == one.name]
+        if known:
+            panels.append(
+                PanelRecordView(title=store.panels.get(one.panel).title, known=len(known), brier=_brier(known))
+            )
+            pairs += known
+    if not pairs:
+        return None
+    return OwnRecord(panels=panels, known=len(pairs), brier=_brier(pairs), calibration=_calibration(pairs))
+
+
+def _brier(pairs: Sequence[tuple[float, int]]) -> float:
+    return mean((value - outcome) ** 2 for value, outcome in pairs)
+
+
+def _calibration(pairs: Sequence[tuple[float, int]]) -> list[CalibrationStep]:
+    return calibration_of(pairs) if len(pairs) >= LEAST_KNOWN else []
 
 
 def calibration_of(pairs: Sequence[tuple[float, int]]) -> list[CalibrationStep]:

@@ -6,7 +6,7 @@ Judges of the live panel are ids of judges. Other processes append too; the tabl
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from coherently.errors import PanelError
@@ -21,6 +21,7 @@ from coherently.problem import find_loss
 from coherently.solve import Exact
 from coherently.web.operations.questions import statements_of
 from coherently.web.store import RESTORED, AnswerGiven, NotFoundError, StoreError
+from coherently.web.wall_clock import present
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -161,7 +162,7 @@ class StoreJournal:
         """Answers to questions that are asked no longer go first, as laws that declare their variables may go too."""
         self.questions, self.laws = self._store.questions.list(self._panel), self._store.laws.list(self._panel)
         before, (events, laws) = self._events, self._setting()
-        moment = datetime.now(UTC).timestamp()
+        moment = present().timestamp()
         for place in [place for place in self._standing if events.get(place[1]) != before[place[1]]]:
             self._standing.discard(place)
             yield Revision(Act.WITHDRAW, moment, judge=self._judge(*place), event=before[place[1]][0])

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from coherently.explain.recent_values import Lately
 from coherently.web.operations.aggregation_operations import get_result
-from coherently.web.operations.stateless import aggregated, in_body, plain
+from coherently.web.operations.stateless import aggregated, explain_event, in_body, plain
 from coherently.web.operations.version_choices import PanelMembers
-from coherently.web.shapes.aggregation_shapes import InfluenceView, LeftOutView
-from coherently.web.shapes.stateless_shapes import InfluenceDraft, RecipeBody
+from coherently.web.refusals import not_found
+from coherently.web.shapes.aggregation_shapes import InfluenceView, LeftOutView, ReasonsView
+from coherently.web.shapes.stateless_shapes import InfluenceDraft, RecipeBody, WhyAnswer, WhyDraft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 KEPT = 64
 """How many tables are kept: a version does not change, so neither does what moves it."""
 _made: Lately[dict[str, Any]] = Lately(KEPT)
+_explained: Lately[WhyAnswer] = Lately(KEPT)
 
 
 class Calls(Protocol):
@@ -54,7 +56,7 @@ def get_influence(
     key = aggregation, tuple(words), tuple(several)
     made = _made.get(key)
     if made is None:
-        draft = _draft(found, words)
+        draft = InfluenceDraft.model_validate(_inputs(found) | {"without": words})
         made = calls.call(find_version_influence, draft, {} if words else several)
         _made.put(key, made)
     return _view(found, made, parts, [parts.name(part) for part in without])
@@ -82,18 +84,33 @@ def _changes(found: Influence) -> list[float | None]:
     return changes
 
 
-def _draft(found: ResultView, words: Sequence[str]) -> InfluenceDraft:
+def get_reasons(
+    bench: Workbench, caller: AccountCaller, panel: str, aggregation: str, *, calls: Calls, event: str
+) -> ReasonsView:
+    """Why a version has its number for an event, by the id of the event."""
+    found = get_result(bench, caller, panel, aggregation)
+    own = PanelMembers.of(bench, panel).questions.values()
+    text = next((one.event for question in own for one in question.events if one.id == event), None)
+    if text is None or text not in {row["event"] for row in found.forecasts}:
+        raise not_found("event in this version")
+    key = aggregation, text
+    made = _explained.get(key)
+    if made is None:
+        made = calls.call(explain_event, WhyDraft.model_validate(_inputs(found) | {"event": text}))
+        _explained.put(key, made)
+    return ReasonsView(aggregation=found.aggregation, event=event, sentences=made.sentences, why=made.why)
+
+
+def _inputs(found: ResultView) -> dict[str, Any]:
+    """What a version was made from, as a draft takes it."""
     method = found.aggregation.method if found.recipe is None else RecipeBody.model_validate(found.recipe)
-    return InfluenceDraft.model_validate(
-        {
-            "forecasts": found.forecasts,
-            "laws": found.laws,
-            "method": method,
-            "loss": found.aggregation.loss,
-            "labels": {row.event: row.title for row in found.events if row.title},
-            "without": list(words),
-        }
-    )
+    return {
+        "forecasts": found.forecasts,
+        "laws": found.laws,
+        "method": method,
+        "loss": found.aggregation.loss,
+        "labels": {row.event: row.title for row in found.events if row.title},
+    }
 
 
 def _view(found: ResultView, made: Mapping[str, Any], parts: PanelMembers, without: list[str]) -> InfluenceView:

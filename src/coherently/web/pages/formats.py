@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
 from coherently.report.names import points
+from coherently.web.wall_clock import present
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -99,7 +100,7 @@ def clock(text: str | None) -> Markup | str:
     if text is None:
         return "–"
     then = read_time(text)
-    apart = (datetime.now(UTC).astimezone().date() - then.date()).days
+    apart = (present().astimezone().date() - then.date()).days
     if apart == 0:
         return _time(text, f"{then:%H:%M}", "clock")
     if 0 < apart < WEEK:

@@ -61,6 +61,7 @@ SHOWN: dict[str, Callable[[Visit], Response]] = {
 SENT: dict[str, Callable[[Visit], Response]] = {
     "/logout": login_page.leave,
     "/demo": start_page.open_demo,
+    "/scores": score_page.join_people,
     "/panels": start_page.create,
     "/panels/import": import_page.read_file,
     PANEL: start_page.edit,

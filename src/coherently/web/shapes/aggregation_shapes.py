@@ -14,8 +14,9 @@ from coherently.web.shapes.carried_records import (
     KeptScores,
     KeptTuned,
     NextQuestionsBody,
+    WhyBody,
 )
-from coherently.web.shapes.shape import Id, Moment, Note, Shape, Time, example
+from coherently.web.shapes.shape import Id, Moment, Note, Shape, Time, Title, example
 from coherently.web.shapes.stateless_shapes import MethodBody, Weight
 from coherently.web.shapes.words import LossWord
 
@@ -167,6 +168,15 @@ class InfluenceView(Shape):
     influence: InfluenceBody
 
 
+class ReasonsView(Shape):
+    """Why a version has its number for an event: who and what moves it, and by which relations."""
+
+    aggregation: AggregationView
+    event: Id
+    sentences: list[str]
+    why: WhyBody
+
+
 class GainView(Shape):
     """A question that could be asked, or asked again: its title, and what its answer brings.
 
@@ -230,9 +240,16 @@ class CalibrationStep(Shape):
 
 
 class JudgeRecordView(Shape):
-    """A judge, by name, over all panels that have outcomes."""
+    """A judge, by name, over all panels that have outcomes.
+
+    `together` is how many judges of the account's panels have the name; `same` is whether they are known to be one
+    person, by mail address or because the facilitator said so (`joined`), so that each sees the score over all panels.
+    """
 
     name: str
+    together: int
+    same: bool
+    joined: bool
     panels: int
     known: int
     brier: float
@@ -253,6 +270,15 @@ class PastWeights(Shape):
     """The weights that past panels teach, the greatest first; none while no past panel has outcomes."""
 
     weights: list[JudgeHistory]
+
+
+class PersonDraft(Shape):
+    """Whether all judges of a name, in the account's panels, are one person who sees their score over all of these."""
+
+    model_config = example(name="Alice", same=True)
+
+    name: Title
+    same: bool = True
 
 
 class TeamScores(Shape):

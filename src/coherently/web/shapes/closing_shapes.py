@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from coherently.web.shapes.aggregation_shapes import EventResult
+from coherently.web.shapes.aggregation_shapes import CalibrationStep, EventResult
 from coherently.web.shapes.drawn_shapes import DistributionView
 from coherently.web.shapes.shape import Id, Shape
 
@@ -56,10 +56,30 @@ class OwnScore(Shape):
     best: list[Id]
 
 
+class PanelRecordView(Shape):
+    """The judge's own Brier score in one panel, over their answers with a known outcome."""
+
+    title: str
+    known: int
+    brier: float
+
+
+class OwnRecord(Shape):
+    """The judge's own Brier score and calibration over all panels in which they took part as the same person.
+
+    `calibration` is empty below 20 known answers. Nothing of other judges is in it.
+    """
+
+    panels: list[PanelRecordView]
+    known: int
+    brier: float
+    calibration: list[CalibrationStep]
+
+
 class ClosingView(Shape):
     """The end of a panel for a judge; `version` is null, and there are no `events`, until its result is made.
 
-    `fates` is null while it is being worked out.
+    `fates` is null while it is being worked out. `score` is about this panel, `record` about all panels of the judge.
     """
 
     version: int | None
@@ -73,3 +93,4 @@ class ClosingView(Shape):
     judges: int
     distributions: list[DistributionView]
     score: OwnScore | None
+    record: OwnRecord | None

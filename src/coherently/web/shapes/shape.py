@@ -10,6 +10,7 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from coherently.web import sizes
+from coherently.web.wall_clock import present
 
 LINE = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$"
 """One line with something in it."""
@@ -57,7 +58,7 @@ def as_text(moment: datetime) -> str:
 
 def now_text() -> str:
     """The present time, as the API writes it."""
-    return as_text(datetime.now(UTC))
+    return as_text(present())
 
 
 def as_moment(text: str) -> datetime:

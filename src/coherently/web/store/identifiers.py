@@ -8,6 +8,7 @@ import secrets
 from datetime import UTC, datetime, timedelta
 
 from coherently.web.store.store_errors import StoreError
+from coherently.web.wall_clock import present
 
 LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 ID_LENGTH = 12
@@ -46,12 +47,12 @@ def same_secret(kept: str, secret: str) -> bool:
 
 def now() -> str:
     """The present moment."""
-    return time_text(datetime.now(UTC))
+    return time_text(present())
 
 
 def after(seconds: float) -> str:
     """The moment so many seconds from now."""
-    return time_text(datetime.now(UTC) + timedelta(seconds=seconds))
+    return time_text(present() + timedelta(seconds=seconds))
 
 
 def time_text(moment: datetime) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import delete, select
@@ -12,7 +13,7 @@ from coherently.web.store.database.backup import back_up
 from coherently.web.store.database.database import Database
 from coherently.web.store.database.schema import change, idempotency, session
 from coherently.web.store.database.upserts import insert_or_replace
-from coherently.web.store.identifiers import after, now
+from coherently.web.store.identifiers import now, time_text
 from coherently.web.store.people.account_resource import AccountResource
 from coherently.web.store.people.secret_keys import SessionResource, TokenResource
 from coherently.web.store.resources.aggregation_resource import AggregationResource
@@ -30,10 +31,12 @@ from coherently.web.store.resources.question_resource import QuestionResource
 from coherently.web.store.resources.remark_resource import CommentResource, MeantResource, ReactionResource
 from coherently.web.store.resources.report_link_resource import ReportLinkResource
 from coherently.web.store.resources.round_resource import RoundResource
+from coherently.web.wall_clock import present
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
+    from datetime import datetime
     from types import TracebackType
 
     from sqlalchemy import Connection
@@ -66,6 +69,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._tidied: datetime | None = None
         self.accounts = AccountResource(database)
         self.sessions = SessionResource(database)
         self.tokens = TokenResource(database)
@@ -133,19 +137,24 @@ class Store:
             self._database.write(lambda connection: insert_or_replace(connection, idempotency, [beat]))
 
     def tidy(self) -> None:
-        """Remove sessions that have ended, and keys and changes that are older than a week."""
-        old = after(-KEPT_SECONDS)
+        """Remove sessions that had ended at the last tidying, and keys and changes that were older than a week then.
 
-        def action() -> None:
-            self._database.write(
-                lambda connection: connection.execute(delete(session).where(session.c.expires_at < now()))
-            )
-            self._database.write(
-                lambda connection: connection.execute(delete(idempotency).where(idempotency.c.time < old))
-            )
-            self._database.write(lambda connection: connection.execute(delete(change).where(change.c.time < old)))
+        So a clock that is set forwards removes nothing of the last hour, on which lists in memory rely, and nothing at
+        all if it is set back within that time.
+        """
+        last, self._tidied = self._tidied, present()
+        if last is None:
+            return
+        moment = min(last, self._tidied)
+        old = time_text(moment - timedelta(seconds=KEPT_SECONDS))
+        ended = session.c.expires_at < time_text(moment)
 
-        self.write(action)
+        def action(connection: Connection) -> None:
+            connection.execute(delete(session).where(ended))
+            connection.execute(delete(idempotency).where(idempotency.c.time < old))
+            connection.execute(delete(change).where(change.c.time < old))
+
+        self._database.write(action)
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of a SQLite store while it is used; the file at `path` is whole or not there."""

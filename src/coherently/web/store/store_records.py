@@ -178,7 +178,8 @@ class DecisionRecord(StoredRecord):
 class JudgeRecord(StoredRecord):
     """A judge of one panel. `has_link` is false for one who came from a file, and after the link was withdrawn.
 
-    `address` is where mail goes, or empty; it stays in the store, since an archive may be given to others.
+    `address` is where mail goes, or empty; `person` is the same text for judges of several panels who are one person,
+    as their facilitator said, or empty. Both stay in the store, since an archive may be given to others.
     """
 
     id: Annotated[str, ID]
@@ -189,6 +190,7 @@ class JudgeRecord(StoredRecord):
     opened_at: Time | None = None
     revoked_at: Time | None = None
     address: Annotated[str, replace(unarchived(WORDS), since=5)] = ""
+    person: Annotated[str, replace(unarchived(WORDS), since=7)] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ class BarrierTuning:
     """The part of the largest slope that is left below which products do not go: slacks would vanish before slopes."""
     patience: int = 8
     """Maximum number of steps that lower neither."""
+    last_patience: int = 1
+    """The same once products are finished: slopes then fall by the square, and one that does not is rounding."""
     lowest: float = 1e-3
     """The least part of their products that slacks and multipliers are led to, before it is cubed."""
     apart: float = 1e8
@@ -111,7 +113,7 @@ def minimised(program: BarrierProgram, z: Vector, budget: Budget) -> tuple[Barri
     unit = program.unit
     best = point = BarrierPoint(z, TUNING.first * unit / program.slacks(z))
     least, idle, steps = np.inf, 0, 0
-    while steps < TUNING.most_steps and idle < TUNING.patience:
+    while steps < TUNING.most_steps:
         if steps >= TUNING.first_steps and budget.is_over():
             break
         steps += 1
@@ -122,7 +124,8 @@ def minimised(program: BarrierProgram, z: Vector, budget: Budget) -> tuple[Barri
         idle += 1
         if left < least:
             best, least, idle = point, left, 0
-        if left <= TUNING.finished:
+        patience = TUNING.patience if step.mean > TUNING.finished * unit else TUNING.last_patience
+        if left <= TUNING.finished or idle >= patience:
             break
         point = step.taken()
     return best, steps

@@ -18,7 +18,7 @@ from coherently.web.pages.facilitator.result_page import chosen
 from coherently.web.pages.facilitator.shown_result import shown_result
 from coherently.web.pages.facilitator.titles import capital, name_events
 from coherently.web.pages.formats import percent, whole
-from coherently.web.refusals import not_found
+from coherently.web.refusals import RefusedError, not_found
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,7 +49,8 @@ def show_influence(visit: Visit, note: Notice | None = None) -> Response:
     calls = visit.request.app.state.calculator
     result = aggregations.get_result(bench, caller, panel, current.id)
     found = version_influence.get_influence(bench, caller, panel, current.id, calls=calls)
-    view = InfluenceTable(result, found, name_events(questions.list_questions(bench, caller, panel).questions))
+    events = name_events(questions.list_questions(bench, caller, panel).questions)
+    view = InfluenceTable(result, found, events)
     left = list(dict.fromkeys(visit.asked_all("without", "jql")))
     gone = (
         version_influence.get_influence(bench, caller, panel, current.id, calls=calls, without=left) if left else None
@@ -63,10 +64,25 @@ def show_influence(visit: Visit, note: Notice | None = None) -> Response:
         parts=parts_of(visit, panel, found),
         left=left,
         compared=None if gone is None else view.compared(gone),
+        events=[(each.id, each.title) for each in events.values() if each.event in found.events],
+        reasons=reasons_of(visit, panel, current.id),
         weights=weight_rows(visit, panel, current.weights),
         past=known_scores.past_weights(bench, caller, panel),
         **common,
     )
+
+
+def reasons_of(visit: Visit, panel: str, version: str) -> SimpleNamespace | None:
+    """Why the event that is asked about has its number; None if none is asked about."""
+    event = visit.asked_id("why", "e")
+    if not event:
+        return None
+    calls = visit.request.app.state.calculator
+    try:
+        found = version_influence.get_reasons(visit.bench, visit.caller, panel, version, calls=calls, event=event)
+    except RefusedError as error:  # it is not in this version, or took too long
+        return SimpleNamespace(event=event, sentences=[str(error)])
+    return SimpleNamespace(event=event, sentences=found.sentences)
 
 
 def parts_of(visit: Visit, panel: str, found: InfluenceView) -> SimpleNamespace:
@@ -107,9 +123,10 @@ class InfluenceTable:
         named = self.named.get(self.events[place])
         return named.title if named else self.events[place]
 
-    def points(self, change: float | None) -> int | None:
-        """A change in whole points; None where nobody is asked then."""
-        return None if change is None else round(100 * change)
+    def points(self, place: int, change: float | None) -> int | None:
+        """The difference of the whole per cents before and after a change; None where nobody is asked then."""
+        now = self.found.probability[place]
+        return None if change is None or now is None else whole(min(max(now + change, 0.0), 1.0)) - whole(now)
 
     def lead(self) -> str:
         """How far the most influential judge moves anything, and what the laws do."""
@@ -129,7 +146,7 @@ class InfluenceTable:
         return " ".join(filter(None, [first, tail, self.found.note or ""]))
 
     def _moves(self, row: LeftOutView) -> list[tuple[int, int]]:
-        found = ((place, self.points(change)) for place, change in enumerate(row.change))
+        found = ((place, self.points(place, change)) for place, change in enumerate(row.change))
         return [(place, points) for place, points in found if points is not None]
 
     def shown(self, find: str) -> SimpleNamespace:
@@ -171,7 +188,7 @@ class InfluenceTable:
         return SimpleNamespace(id=row.id, name=name, cells=cells, exact=row.exact)
 
     def _cell(self, row: LeftOutView, place: int, key: str) -> SimpleNamespace:
-        points, base = self.points(row.change[place]), self.base[place]
+        points, base = self.points(place, row.change[place]), self.base[place]
         if points is None or base is None:
             return SimpleNamespace(words=DASH, look="none", key="", sentence="", points=0)
         if not points:

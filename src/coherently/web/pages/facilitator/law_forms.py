@@ -9,6 +9,8 @@ from coherently.web.catalogue import plain
 from coherently.web.operations import invitations, questions
 from coherently.web.pages.facilitator.question_page import show_questions
 from coherently.web.pages.forms.filled import fill
+from coherently.web.pages.forms.joined_events import chips
+from coherently.web.pages.forms.joined_laws import relate
 from coherently.web.pages.visits import wrong
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.judging_shapes import JudgeDraft
@@ -21,13 +23,17 @@ if TYPE_CHECKING:
 
 
 def add_law(visit: Visit) -> Response:
-    """Add a law."""
-    panel, statement = visit.part("panel"), visit.form.get("statement", "").strip()
+    """Add a law that was typed or picked as chips, or only show what the chips say."""
+    panel, law = visit.part("panel"), {name: visit.form.get(name, "").strip() for name in ("statement", "title")}
     try:
-        draft = fill(LawDraft, statement=statement, title=visit.form.get("title", "").strip())
-        questions.add_law(visit.bench, visit.caller, panel, draft)
+        if "relation" in visit.form:
+            listed = questions.list_questions(visit.bench, visit.caller, panel).questions
+            law = relate(visit.form, chips(listed)).model_dump()
+            if visit.form.get("show"):
+                return show_questions(visit, law=law)
+        questions.add_law(visit.bench, visit.caller, panel, fill(LawDraft, **law))
     except CoherentlyError as error:
-        return show_questions(visit, wrong(error), law=statement)
+        return show_questions(visit, wrong(error), law=law)
     return visit.go(f"/panels/{panel}/questions#laws", "laws.added")
 
 

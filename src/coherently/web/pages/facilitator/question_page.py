@@ -18,6 +18,7 @@ from coherently.web.pages.facilitator.relation_page import offered as offered_re
 from coherently.web.pages.formats import clock
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.forms.joined_events import JOINS, chips, join, picked, read_joined
+from coherently.web.pages.forms.joined_laws import RELATIONS
 from coherently.web.pages.forms.question_forms import read_question
 from coherently.web.pages.rendered import say
 from coherently.web.pages.visits import wrong
@@ -51,19 +52,20 @@ def show_questions(
     visit: Visit,
     note: Notice | None = None,
     links: list[InvitedJudge] | None = None,
-    law: str = "",
+    law: dict[str, str] | None = None,
     asked: QuestionDraft | None = None,
 ) -> Response:
-    """The page; after a form that was refused, or whose question (`asked`) is only shown, with what it held."""
+    """The page; after a form that was refused, or whose question (`asked`) or law is only shown, with what it held."""
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     found = panels.get_panel(bench, caller, panel)
     listed = questions.list_questions(bench, caller, panel).questions
     laws = questions.list_laws(bench, caller, panel)
     refused = note is not None and note.tone == "wrong"
-    kept = dict(visit.form) if (refused or asked is not None) and not law else {}
+    kept = dict(visit.form) if (refused or asked is not None) and law is None else {}
     draft = SimpleNamespace(**EMPTY | kept)
     offered = chips(listed)
-    law_draft = SimpleNamespace(statement=law, title=visit.form.get("title", "") if law else "")
+    law_form = dict(visit.form) if law is not None else {}
+    law_draft = law or {"statement": "", "title": ""}
     return visit.show(
         "questions.html",
         422 if refused else 200,
@@ -82,7 +84,10 @@ def show_questions(
         asked=None if asked is None else _asked(asked, kept, offered),
         reading=_reading(visit, panel, draft.event, "event") if refused else None,
         law_draft=law_draft,
-        law_reading=_reading(visit, panel, law, "law") if law else None,
+        law_reading=_reading(visit, panel, law_draft["statement"], "law"),
+        law_form=law_form,
+        law_parts=picked(law_form, offered),
+        relations=RELATIONS,
         laws=laws.laws,
         laws_text=laws_as_text(laws.laws),
         laws_text_open=visit.asked("laws") == "text" or bool(refused and "laws_text" in visit.form),

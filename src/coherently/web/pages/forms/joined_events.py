@@ -86,33 +86,35 @@ def join(form: Mapping[str, str], offered: Sequence[EventChip]) -> JoinedEvent:
     """What a form joins, or a refusal that says how many are needed."""
     way, parts = form.get("join", "both"), picked(form, offered)
     if way == "if":
-        return _conditional(form, offered, parts)
+        wanted, condition = conditional(form, offered)
+        sentence = plain("join.asks.if", condition=condition.words, what=wanted.words)
+        return JoinedEvent((wanted, condition), f"{wanted.formula} given {condition.formula}", sentence)
     if way == "not":
-        _need(len(parts) == 1, "join.need.one")
+        need(len(parts) == 1, "join.need.one")
         turned = PickedEvent(parts[0].chip, not parts[0].is_turned)
         return JoinedEvent(tuple(parts), turned.formula, plain("join.asks", what=turned.words))
-    _need(len(parts) >= 2, "join.need.two")
+    need(len(parts) >= 2, "join.need.two")
     texts, words = [part.formula for part in parts], [part.words for part in parts]
     if way == "at-least":
         least = form.get("least", "2")
-        _need(least.isdecimal() and 1 <= int(least) <= len(parts), "join.need.least", most=len(parts))
+        need(least.isdecimal() and 1 <= int(least) <= len(parts), "join.need.least", most=len(parts))
         sentence = plain("join.asks.least", count=int(least), events=listed(words))
         return JoinedEvent(tuple(parts), f"at_least({int(least)}; {', '.join(texts)})", sentence)
     sign, key = (" | ", "join.or") if way == "either" else (" & ", "join.and")
     return JoinedEvent(tuple(parts), sign.join(texts), plain("join.asks", what=plain(key).join(words)))
 
 
-def _conditional(form: Mapping[str, str], offered: Sequence[EventChip], parts: Sequence[PickedEvent]) -> JoinedEvent:
+def conditional(form: Mapping[str, str], offered: Sequence[EventChip]) -> tuple[PickedEvent, PickedEvent]:
+    """The event and its condition that a form picks for “if”, or a refusal."""
     given = next((chip for chip in offered if chip.id == form.get("given")), None)
-    wanted = [part for part in parts if given is None or part.chip.id != given.id]
-    _need(given is not None and len(wanted) == 1, "join.need.if")
+    wanted = [part for part in picked(form, offered) if given is None or part.chip.id != given.id]
+    need(given is not None and len(wanted) == 1, "join.need.if")
     assert given is not None
-    condition = PickedEvent(given, form.get("given-turn") == "not")
-    sentence = plain("join.asks.if", condition=condition.words, what=wanted[0].words)
-    return JoinedEvent((*wanted, condition), f"{wanted[0].formula} given {condition.formula}", sentence)
+    return wanted[0], PickedEvent(given, form.get("given-turn") == "not")
 
 
-def _need(is_met: object, key: str, **values: object) -> None:
+def need(is_met: object, key: str, **values: object) -> None:
+    """Refuse what was picked unless a condition is met, in the words of a key."""
     if not is_met:
         raise RefusedError(422, "not-usable", plain(key, **values), where="pick")
 

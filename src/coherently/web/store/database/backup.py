@@ -6,7 +6,6 @@ import os
 import secrets
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from coherently.web.store.database.database_connections import sqlite_writer
 from coherently.web.store.database.schema_version import migrate
 from coherently.web.store.identifiers import now
 from coherently.web.store.store_errors import StoreError, StoreUnavailableError
+from coherently.web.wall_clock import present
 
 if TYPE_CHECKING:
     from coherently.web.store.database.database import Database
@@ -108,9 +108,7 @@ def _set_aside(target: Path) -> Path | None:
     with closing(sqlite3.connect(target, timeout=PATIENCE)) as live:
         if not live.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             return None
-    kept = target.with_name(
-        f"{target.stem}.before-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}{target.suffix}"
-    )
+    kept = target.with_name(f"{target.stem}.before-{present():%Y%m%dT%H%M%S}-{secrets.token_hex(2)}{target.suffix}")
     os.close(os.open(kept, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     _copy(target, kept)
     return kept

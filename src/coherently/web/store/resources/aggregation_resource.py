@@ -9,6 +9,7 @@ from sqlalchemy import and_, func, insert, or_, select, update
 from coherently.web.store.database.schema import aggregation, columns, panel, read_record, read_records
 from coherently.web.store.identifiers import after, new_id, now, read_time
 from coherently.web.store.resources.change_resource import Resource, note_change
+from coherently.web.store.resources.leases import is_over
 from coherently.web.store.resources.panel_resource import get_panel
 from coherently.web.store.store_errors import ConflictError, NotFoundError
 from coherently.web.store.store_records import JOB_STATUSES, AggregationRecord
@@ -117,7 +118,7 @@ class AggregationResource(Resource):
 
         A job whose lease is over was lost with its worker: it is begun once more, then it has failed.
         """
-        lost = and_(aggregation.c.status == "running", aggregation.c.lease_until < now())
+        lost = and_(aggregation.c.status == "running", is_over(aggregation.c.lease_until, lease_seconds))
         ready = or_(aggregation.c.status == "queued", lost)
         # Within a millisecond the versions of a panel tell which was asked for first; ids are random.
         query = SELECTED.where(ready).order_by(aggregation.c.requested_at, aggregation.c.version, aggregation.c.id)

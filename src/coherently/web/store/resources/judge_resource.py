@@ -87,6 +87,13 @@ class JudgeResource(Resource):
         query = SELECTED.where(judge.c.panel == panel).order_by(judge.c.position)
         return self._read(lambda connection: tuple(read_records(JudgeRecord, connection.execute(query))))
 
+    def list_of(self, owner: str) -> tuple[JudgeRecord, ...]:
+        """The judges of all panels of an account that were not deleted, those of the oldest panel first."""
+        query = SELECTED.join(panel, panel.c.id == judge.c.panel)
+        query = query.where(panel.c.owner == owner, panel.c.deleted_at.is_(None))
+        query = query.order_by(panel.c.created_at, panel.c.id, judge.c.position)
+        return self._read(lambda connection: tuple(read_records(JudgeRecord, connection.execute(query))))
+
     def count(self, panel: str) -> int:
         """The number of judges."""
         query = select(func.count()).select_from(judge).where(judge.c.panel == panel)
@@ -130,6 +137,10 @@ class JudgeResource(Resource):
     def set_address(self, name: str, address: str) -> JudgeRecord:
         """Say where mail to a judge goes; an empty text is nowhere."""
         return self._change(name, {"address": address})
+
+    def set_person(self, name: str, person: str) -> JudgeRecord:
+        """Say which person a judge is, over several panels; an empty text is nobody of other panels."""
+        return self._change(name, {"person": person})
 
     def opened(self, name: str) -> JudgeRecord:
         """Note that the link was opened; the first time counts."""

@@ -10,6 +10,7 @@ from coherently.web.store.database.schema import columns, judge_link, message, p
 from coherently.web.store.identifiers import after, hash_secret, new_id, new_secret, now
 from coherently.web.store.resources.change_resource import Resource, note_change
 from coherently.web.store.resources.judge_resource import get_judge
+from coherently.web.store.resources.leases import is_over
 from coherently.web.store.store_errors import ConflictError, NotFoundError
 from coherently.web.store.store_records import MessageRecord
 from coherently.web.store.stored_fields import stored_row
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 SELECTED = select(*columns(MessageRecord))
 UNKNOWN = "The workbench ended while the mail was being handed over, so that nobody knows whether it was sent."
+FARTHEST = 24 * 3600.0
+"""Maximum number of seconds for which a message is put off."""
 UNDER_WAY = ("waiting", "sending")
 REPEATABLE = ("failed", "unsure", "cancelled")
 """States of messages that a person may have sent once more."""
@@ -81,8 +84,10 @@ class MessageResource(Resource):
         Messages whose lease is over are noted as `unsure` on the way, and those of deleted panels wait.
         """
         moment = now()
-        lost = (message.c.state == "sending") & (message.c.lease_until < moment)
-        due = (message.c.state == "waiting") & (message.c.next_at <= moment) & panel.c.deleted_at.is_(None)
+        lost = (message.c.state == "sending") & is_over(message.c.lease_until, lease_seconds)
+        # A clock that was set back since may have noted a time that is far away: a new message waits for none.
+        turn = (message.c.next_at <= moment) | (message.c.attempts == 0) | (message.c.next_at > after(FARTHEST))
+        due = (message.c.state == "waiting") & turn & panel.c.deleted_at.is_(None)
         query = SELECTED.join(panel, panel.c.id == message.c.panel).where(due | lost)
         query = query.order_by(message.c.next_at, message.c.id)
         if self._read(lambda connection: connection.execute(query.limit(1)).first()) is None:
