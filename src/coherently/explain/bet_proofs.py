@@ -18,9 +18,9 @@ from coherently.explain.bets.bets import bets_at_forecasts, bets_at_means, decim
 from coherently.panel.weights import with_weights
 from coherently.proofcheck.check_errors import BadInputError, ProofRefusedError
 from coherently.proofcheck.claimed_mixture import loss_above
-from coherently.proofcheck.claims import ClaimReader
 from coherently.proofcheck.language import normal
 from coherently.proofcheck.leaves import WorkLeft
+from coherently.proofcheck.stated_claims import ClaimReader
 from coherently.result import aggregate
 from coherently.result.claim_proofs import LinearPoints, WrittenClaim, claims_file, exact_number, posed, written_number
 from coherently.result.proof_file import AnswerPoints, HintedPoints, written_forms

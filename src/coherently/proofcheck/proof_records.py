@@ -8,7 +8,7 @@ JSON lines, UTF-8, gzipped or not; numbers are whole numbers only:
     {"end":number of records}
 
 A proof of other claims than that of a result has them in its first line, as "claims", and in each record the number of
-its claim, as "claim" (see `claims`); a linear function needs no ratios, which are 0.
+its claim, as "claim" (see `stated_claims`); a linear function needs no ratios, which are 0.
 
 Terms, laws and pins are numbered by appearance in the canonical form, variables by appearance in its formulas, laws
 before forecasts. A ratio is in units of 2^-60 (of a linearised conditional it is the slope a, in units of 2^-b), a

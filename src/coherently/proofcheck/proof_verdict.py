@@ -10,7 +10,6 @@ from typing import Any
 
 from .check_errors import BadInputError, ProofRefusedError
 from .claimed_mixture import KEPT, WorldMixture, check_mixture, loss_above, read_claim
-from .claims import Answer, ClaimReader
 from .forecast_files import ReadingOptions, read_text
 from .leaves import WorkLeft
 from .loss_planes import LinearCost, LinearisedCost
@@ -18,6 +17,7 @@ from .numbers import decimal, rounded_down
 from .posed_panel import PosedPanel, read_panel
 from .proof_records import LONGEST_FILE, Checker, Goal, ProofLines, ProvedBound
 from .sign_trees import TreeRule, least_of_signs
+from .stated_claims import CheckedResult, ClaimReader
 
 FAULT = (
     "the bound is above what the result loses, which no proof can show: the checker itself has a fault, please report "
@@ -134,13 +134,13 @@ def check(
     return _nearest(panel, answer, *bounds[0])
 
 
-def _answer(panel: PosedPanel, result: str) -> Answer:
+def _answer(panel: PosedPanel, result: str) -> CheckedResult:
     claim = read_claim(result)
     if claim.digest != panel.digest:
         raise ProofRefusedError("the result was made from another panel, or with other laws")
     mixture = WorldMixture(panel.space, claim.parts)
     check_mixture(panel, mixture, claim)
-    return Answer(claim, mixture)
+    return CheckedResult(claim, mixture)
 
 
 def _settled(goal: Goal) -> Fraction:
@@ -159,7 +159,7 @@ def _proved_claim(goal: Goal, bound: ProvedBound) -> ProvedClaim:
     return ProvedClaim("weak", f"it is not proved that {goal.words}: {why}")
 
 
-def _nearest(panel: PosedPanel, answer: Answer, goal: Goal, bound: ProvedBound) -> ProofVerdict:
+def _nearest(panel: PosedPanel, answer: CheckedResult, goal: Goal, bound: ProvedBound) -> ProofVerdict:
     """The verdict on the claim of a result, that no answer loses less."""
     terms, unused = goal.terms, sorted(bound.unused)
     upper, lower = loss_above(answer.mixture, terms), bound.value + _settled(goal)

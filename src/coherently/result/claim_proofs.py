@@ -15,12 +15,12 @@ from coherently.errors import MethodError
 from coherently.panel.canonical import canonical_text
 from coherently.proofcheck.check_errors import BadInputError, ProofRefusedError
 from coherently.proofcheck.claimed_mixture import WorldMixture, read_claim
-from coherently.proofcheck.claims import Answer, ClaimReader
 from coherently.proofcheck.forecast_files import canonical_lines
 from coherently.proofcheck.language import normal
 from coherently.proofcheck.leaves import WorkLeft
 from coherently.proofcheck.posed_panel import PosedPanel
 from coherently.proofcheck.proof_records import FORM
+from coherently.proofcheck.stated_claims import CheckedResult, ClaimReader
 from coherently.result.bounds import bound_proof
 from coherently.result.proof_file import HintedPoints, WrittenForms, packed, records, written_forms
 from coherently.solve import Global
@@ -106,7 +106,7 @@ def implied_proof(result: Result, events: Sequence[str], *, saving: bool, budget
         )
     try:
         panel, claim = posed(result.panel), read_claim(result.to_json())
-        reader = ClaimReader(panel, Answer(claim, WorldMixture(panel.space, claim.parts)), WorkLeft())
+        reader = ClaimReader(panel, CheckedResult(claim, WorldMixture(panel.space, claim.parts)), WorkLeft())
         claims = [one for event in events for one in _bounds(result, event, reader, budget.share(1 / len(events)))]
         if saving and (result.solution.guaranteed_improvement or 0.0) > LOOSER:
             claims.append(_saving(result, result.solution, panel))

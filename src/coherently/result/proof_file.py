@@ -118,7 +118,7 @@ def _written_proof(result: Result) -> bytes:
 def records(panel: PosedPanel, goal: Goal, points: TouchingPoints, forms: WrittenForms, **more: int) -> list[bytes]:
     """The records of a goal: one for each component with terms. `more` is written in each."""
     parts = [part for part in connected(panel, goal, points) if part.terms]
-    return [_record(panel, goal, part, points, forms, more) for part in parts]
+    return [_record(panel, goal, part, points, forms=forms, more=more) for part in parts]
 
 
 def packed(first: dict[str, Any], lines: Sequence[bytes]) -> bytes:

@@ -143,7 +143,7 @@ def conditional_extremes(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PricedEnd:
+class PricedBound:
     """A bound from below, the least value reached, and the prices of an answer's rows that prove the bound."""
 
     bound: float
@@ -159,9 +159,9 @@ class PricedEnds:
     """
 
     rows: Claims
-    low: PricedEnd
-    high: PricedEnd
-    condition: PricedEnd | None
+    low: PricedBound
+    high: PricedBound
+    condition: PricedBound | None
 
 
 def priced_ends(
@@ -268,7 +268,7 @@ class BoundSearch:
         found = self.priced(program, sign, budget)
         return found.bound, found.value
 
-    def priced(self, program: ShareProgram, sign: float, budget: Budget) -> PricedEnd:
+    def priced(self, program: ShareProgram, sign: float, budget: Budget) -> PricedBound:
         """The same, with the prices that prove it."""
         bound, value, best = -np.inf, np.inf, np.zeros(len(self.rows.low))
         program.set_sign(sign)
@@ -289,7 +289,7 @@ class BoundSearch:
                 stages = stages[-1:]  # a pull by a force that is rounding itself leaves a gap
             elif sum(self._take(world, program) for world in priced.worlds) == 0:
                 stages.pop(0)
-        return PricedEnd(value if value - bound <= TUNING.close else bound, value, best)
+        return PricedBound(value if value - bound <= TUNING.close else bound, value, best)
 
     def _take(self, world: Mask, program: ShareProgram) -> bool:
         """Add a world's column; false if it is there already."""

@@ -48,7 +48,7 @@ MOST_SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Answer:
+class CheckedResult:
     """A result whose mixture was checked."""
 
     claim: ResultClaim
@@ -79,7 +79,7 @@ class ClaimReader:
     """Turns claims about a panel into goals; `answer` is the result that those of two kinds are about."""
 
     panel: PosedPanel
-    answer: Answer | None
+    answer: CheckedResult | None
     work: WorkLeft
     known: dict[str | None, list[Offer]] = field(default_factory=dict)
 
@@ -101,7 +101,7 @@ class ClaimReader:
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError):
             raise ProofRefusedError("a claim lacks a field, or has a wrong one") from None
 
-    def _result(self) -> Answer:
+    def _result(self) -> CheckedResult:
         if self.answer is None:
             raise BadInputError("the proof is about what a result says: name the file of the result, too")
         return self.answer
@@ -218,7 +218,7 @@ class ClaimReader:
         upper = loss_above(self.mixture(told), terms) + scatter
         words = f"forecasts {_whose(told['of'])} are {told['least']} to {told['most']} from coherent ones"
         failed = "" if upper <= most * most else "the mixture of the claim is farther away"
-        return Goal(terms, (), False, least * abs(least) - scatter, words, failed)
+        return Goal(terms, (), least=least * abs(least) - scatter, words=words, failed=failed)
 
     def squares(self, of: str | None) -> tuple[list[PosedTerm], Fraction]:
         """The squared distances of bets, and what they have in common with every answer.
@@ -271,4 +271,5 @@ def _offer(lines: Sequence[dict[str, Any]], *, mean: bool) -> Offer:
         sums = [decimal(one["weight"]) * decimal(x) for one, x in zip(lines, prices, strict=True) if x is not None]
         return Fraction(sum(sums, Fraction(0)), total) if len(sums) == len(lines) else None
 
-    return Offer(None if mean else lines[0]["judge"], lines[0]["event"], price("lower"), price("upper"), quoted)
+    judge, text = None if mean else lines[0]["judge"], lines[0]["event"]
+    return Offer(judge, text, bid=price("lower"), ask=price("upper"), quoted=quoted)
