@@ -130,7 +130,7 @@ def whole_sum(told, record):
     for i, ratio in zip(record["terms"], record["ratios"], strict=True):
         total.add_term(terms[i], ratio)
     for i, price in record["pins"]:
-        total.add_pin(told.panel, i, price)
+        total.add_pin(told.panel.pins[i], price)
     return CostSum(told.panel.space, total.parts, [told.panel.laws[i] for i in record["laws"]])
 
 

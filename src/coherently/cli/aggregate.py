@@ -28,7 +28,7 @@ from coherently.cli.options import (
 )
 from coherently.cli.panel_source import PanelSource, row_progress
 from coherently.cli.report_files import ReportChoice, write_result
-from coherently.cli.terminal import progress_bar, say, show, show_record
+from coherently.cli.terminal import progress_bar, save_proof, say, show, show_record
 from coherently.cli.weight_options import choose_weights
 from coherently.errors import counted
 
@@ -97,7 +97,7 @@ def aggregate(
         )
     _say_notes(result, quiet=quiet)
     if proof is not None:
-        _write_proof(result, proof, quiet=quiet or as_json)
+        save_proof(result.proof(), proof, quiet=quiet or as_json)
     if reduction is not None and by_rows:
         _write_rows(result, reduction, output, quiet=quiet)
         as_json = by_rows = False
@@ -138,16 +138,6 @@ def _write_rows(result: Result, reduction: Reduction, output: Path | None, *, qu
         batches = reduction.row_batches(value, None if progress is None else row_progress(progress))
         rows = write_batches(batches, output)
     say(f"{output}: {counted(rows, 'row')} written", quiet=quiet)
-
-
-def _write_proof(result: Result, file: Path, *, quiet: bool) -> None:
-    """Write the proof of a result, for `coherently verify --proof`."""
-    from coherently.panel.writers import replacing
-
-    data = result.proof()
-    with replacing(file) as draft:
-        draft.write(data)
-    say(f"{file}: proof of {counted(len(data), 'byte')} written", quiet=quiet)
 
 
 def _say_notes(result: Result, *, quiet: bool) -> None:

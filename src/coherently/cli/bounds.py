@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,7 +18,7 @@ from coherently.cli.options import (
     WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
-from coherently.cli.terminal import progress_bar, say, show, show_record
+from coherently.cli.terminal import progress_bar, save_proof, say, show, show_record
 from coherently.errors import counted
 
 
@@ -43,6 +44,14 @@ def bounds(
     output: Output = None,
     excel_csv: ExcelCsv = False,
     as_json: AsJson = False,
+    proof: Annotated[
+        Path | None,
+        typer.Option("--proof", metavar="FILE", help="Write a proof of the bounds, for `verify --proof`."),
+    ] = None,
+    result_file: Annotated[
+        Path | None,
+        typer.Option("--result", metavar="FILE", help="Write the coherent forecasts that a proof is about, as JSON."),
+    ] = None,
 ) -> None:
     """Bound any events: the least and the greatest probability that the coherent forecasts allow."""
     from coherently.panel import check_output, write_table
@@ -50,6 +59,8 @@ def bounds(
     from coherently.result.bounds import TIME_LIMIT
     from coherently.solve import choose
 
+    if (proof is None) != (result_file is None):
+        raise typer.BadParameter("--proof and --result belong together: bounds are proved of a result")
     chosen = choose(method, tolerance=tolerance, time_limit=time_limit, seed=seed)
     if output is not None:
         check_output(output, excel_csv=excel_csv)
@@ -60,6 +71,10 @@ def bounds(
         result = aggregate(panel, chosen, weights=weights, progress=progress, engine=engine)
     with progress_bar("Bounding", quiet=source.quiet) as progress:
         table = result.bounds_table(events, TIME_LIMIT if time_limit is None else time_limit, progress=progress)
+    if proof is not None and result_file is not None:
+        data = result.implied_proof(events, saving=False, time_limit=len(events) * (time_limit or TIME_LIMIT))
+        save_proof(data, proof, quiet=source.quiet or as_json)
+        result_file.write_text(result.to_json(), "utf-8")
     if output is not None:
         write_table(table.columns(), output, excel_csv=excel_csv)
         say(f"{output}: {counted(len(events), 'row')} written", quiet=source.quiet or as_json)

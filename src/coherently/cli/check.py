@@ -21,7 +21,7 @@ from coherently.cli.options import (
 )
 from coherently.cli.panel_source import PanelSource
 from coherently.cli.report_files import ReportChoice
-from coherently.cli.terminal import progress_bar, say, show, show_record
+from coherently.cli.terminal import progress_bar, save_proof, say, show, show_record
 from coherently.errors import counted
 
 if TYPE_CHECKING:
@@ -54,6 +54,12 @@ def check(
     as_json: AsJson = False,
     labels: LabelsFile = None,
     weights: WeightsFile = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(
+            "--proof", metavar="FILE", help="Write a proof of the distances, and of the book, for `verify --proof`."
+        ),
+    ] = None,
     source: PanelSource,
 ) -> None:
     """Find who contradicts what: each judge and the panel's means.
@@ -84,6 +90,8 @@ def check(
     if output is not None:
         write_table(found.columns(), output, excel_csv=excel_csv)
         say(f"{output}: {counted(len(found.judges), 'row')} written", quiet=source.quiet or as_json)
+    if proof is not None:
+        save_proof(found.proof_file(panel, weights), proof, quiet=source.quiet or as_json)
     if page.is_asked:
         left = time_limit - (time.monotonic() - begun)
         dossier = _anonymous(panel, weights, left) if page.anonymous else _with_result(panel, found, weights, left)

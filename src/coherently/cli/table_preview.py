@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,6 +23,10 @@ def read(
     every: Annotated[bool, typer.Option("--all", help="Show every name, not only the first ones.")] = False,
     as_json: AsJson = False,
     labels: LabelsFile = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the panel in its canonical form, as JSON lines."),
+    ] = None,
     source: PanelSource,
 ) -> None:
     """Show how a file is read: its sheet, header, columns, names, and what is left out and why.
@@ -29,9 +34,16 @@ def read(
     Nothing is computed. What is read wrongly is changed with --columns, --sheet, --header, --separator, --encoding or
     --percent, here and in every other command.
     """
+    from coherently.panel.canonical import canonical_text
+    from coherently.panel.writers import replacing
+
     panel = source.load(labels=labels)
     reading = panel.reading
     assert reading is not None
+    if output is not None:
+        with replacing(output) as draft:
+            draft.write(canonical_text(panel))
+        say(f"{output}: {counted(len(panel), 'forecast')} written", quiet=source.quiet or as_json)
     if as_json:
         show_record(reading)
         return

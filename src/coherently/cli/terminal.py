@@ -7,8 +7,11 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from coherently.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from rich.console import Console, RenderableType
 
@@ -83,3 +86,12 @@ class _Bar:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def save_proof(data: bytes, file: Path, *, quiet: bool) -> None:
+    """Write a proof, for `coherently verify --proof`."""
+    from coherently.panel.writers import replacing
+
+    with replacing(file) as draft:
+        draft.write(data)
+    say(f"{file}: proof of {counted(len(data), 'byte')} written", quiet=quiet)

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 def verify(
     source: PanelSource,
     result_file: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            metavar="RESULT", show_default=False, help="The result, as `aggregate --json` or to_json() wrote it."
+            metavar="RESULT",
+            show_default=False,
+            help="The result, as `aggregate --json` or to_json() wrote it; a proof of a check needs none.",
         ),
-    ],
+    ] = None,
     *,
     as_json: AsJson = False,
     outcomes: OutcomesFile = None,
@@ -54,14 +56,16 @@ def verify(
     from coherently.report import verification_text
     from coherently.result import Result
     from coherently.verifier import verify as run
-    from coherently.verifier.verification import with_proof
+    from coherently.verifier.verification import Verification, with_proof
 
-    result = Result.from_json(result_file)
+    if result_file is None and proof is None:
+        raise typer.BadParameter("verify needs the file of a result, or --proof with the proof of a check")
+    result = None if result_file is None else Result.from_json(result_file)
     judges = choose_weights(weights, weighting, history, **source.options)
     panel = source.read(outcomes=outcomes, labels=labels)
     if anonymous:
         panel, judges = (panel if judges is None else weighted(panel, judges)).anonymous(), None
-    found = run(panel, result, weights=judges)
+    found = Verification() if result is None else run(panel, result, weights=judges)
     checked = None if proof is None else _checked(source, panel, judges, result_file, proof=proof)
     if checked is not None:
         found = with_proof(found, checked)
@@ -70,12 +74,13 @@ def verify(
     else:
         if checked is not None:
             show(checked.sentence)
-        show(verification_text(found))
+        if result is not None:
+            show(verification_text(found))
     if not found:
         raise typer.Exit(BROKEN)
 
 
-def _checked(source: PanelSource, panel: Panel, judges: Weights | None, result: Path, proof: Path) -> ProofCheck:
+def _checked(source: PanelSource, panel: Panel, judges: Weights | None, result: Path | None, proof: Path) -> ProofCheck:
     """What the independent checker says of a proof; it reads the panel by itself where it can."""
     from coherently.panel.weights import with_weights
     from coherently.proofcheck.forecast_files import ReadingOptions

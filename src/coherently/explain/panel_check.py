@@ -327,6 +327,20 @@ class Check(Tabled, Worked):
         """Bets at the panel's means that win whatever happens; false if there are none."""
         return self.means.book
 
+    def proof_file(self, panel: Panel, weights: Weights | None = None) -> bytes:
+        """A proof for `coherently.proofcheck`, as the bytes of a file: of all distances, and of the means' book.
+
+        `panel` and `weights` are those that were checked. The nearest coherent forecasts are found again, and proved.
+
+        >>> import coherently as co
+        >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Ann", "p & q", 0.3)])
+        >>> co.verify(panel, proof=co.check(panel).proof_file(panel)).proved[0]
+        "forecasts of 'Ann' are 0.07071... to 0.070710679 from coherent ones"
+        """
+        from coherently.explain.bet_proofs import check_proof
+
+        return check_proof(self.judges.names, self.book, panel, weights)
+
     @property
     def incoherent(self) -> bool:
         """Whether any judge, or the panel's means, were found incoherent by more than rounding."""

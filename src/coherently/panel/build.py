@@ -14,10 +14,11 @@ from coherently.errors import SHOWN, MethodError, PanelError, Where
 from coherently.events import CERTAIN, Events, PackedTexts, Reading
 from coherently.note_log import notes_logged
 from coherently.panel import cells
+from coherently.panel.canonical_files import read_canonical
 from coherently.panel.cell_table import ProblemList
 from coherently.panel.columnar.coded import CodedCells
 from coherently.panel.event_dictionary import look_alikes
-from coherently.panel.frames import table_from_frame
+from coherently.panel.frames import table_from_frame, table_from_records
 from coherently.panel.laws import NO_LAWS, Laws, count_idle, impossible_conditions, read_laws
 from coherently.panel.layout import (
     Long,
@@ -38,8 +39,11 @@ from coherently.panel.texts import by_appearance, compact_notes, name_some, numb
 from coherently.panel.worksheets import ReadingChoices, local_file, plain_reading, read_real_table, summary_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
+    from coherently.panel.canonical_files import CanonicalFile
     from coherently.panel.cell_table import Table
     from coherently.panel.layout import ColumnNames
     from coherently.panel.outcomes import Outcomes
@@ -116,12 +120,13 @@ def read_panel(
 ) -> Panel:
     r"""Read a panel from a file: a workbook (.xlsx, .ods), CSV, JSON lines or Parquet, also in .gz or .zst.
 
-    `source` is a path, an open file or "-", the standard input. The table may be long (one row per forecast) or wide
-    (events in rows, judges in columns, or the other way round), with titles above it, means beside it and notes below
-    it. `panel.reading` says how it was read, and `panel.notes` has everything that was guessed or left out. What is
-    guessed wrongly is said: `columns` maps roles to names of columns ({"event": "Risk", "judge": "Name"}; the role
-    "ignore" leaves columns out), `sheet` names a sheet, `header` is the number of the row with the names of the
-    columns, `separator` stands between the cells of a text, and `encoding` is the encoding of a text.
+    `source` is a path, an open file or "-", the standard input; also a panel in its canonical form, which has its laws
+    in it. The table may be long (one row per forecast) or wide (events in rows, judges in columns, or the other way
+    round), with titles above it, means beside it and notes below it. `panel.reading` says how it was read, and
+    `panel.notes` has everything that was guessed or left out. What is guessed wrongly is said: `columns` maps roles to
+    names of columns ({"event": "Risk", "judge": "Name"}; the role "ignore" leaves columns out), `sheet` names a sheet,
+    `header` is the number of the row with the names of the columns, `separator` stands between the cells of a text,
+    and `encoding` is the encoding of a text.
 
     `laws` is a file or a list of statements: declarations of variables, formulas that are certainly true, and
     probabilities that are fixed or limited. `outcomes` is a file, a mapping or a frame of events with their
@@ -146,6 +151,8 @@ def read_panel(
         listed_columns(columns), sheet, header, separator=separator, encoding=encoding, percent=percent
     )
     with local_file(source) as path:
+        if (canonical := read_canonical(path)) is not None:
+            return _from_canonical(path, canonical, options)
         read = read_real_table(path, choices)
         if read is None:
             planner = None if columns else partial(plan_columns, percent=percent)
@@ -156,6 +163,22 @@ def read_panel(
     panel = build(read.table, layout=read.layout, names_with_spaces=True, **told)
     notes = (*read.reading.notes(), *panel.notes)
     return replace(panel, reading=replace(read.reading, remarks=notes), notes=notes)
+
+
+def _from_canonical(path: Path, said: CanonicalFile, options: Options) -> Panel:
+    """The panel of a file in the canonical form."""
+    if options.get("laws") is not None:
+        remedy = "leave the laws out"
+        raise PanelError(
+            f"{path.name} is a panel in its canonical form, which has its laws in it already: {remedy}", remedy=remedy
+        )
+    first = 2 + len(said.laws)
+    table = replace(
+        table_from_records(said.forecasts), source=path.name, rows=range(first, first + len(said.forecasts))
+    )
+    told: Options = {**options, "percent": False, "columns": None, "laws": said.laws, "plain_events": said.plain_events}
+    panel = build(table, **told)
+    return replace(panel, reading=replace(plain_reading(table, None), remarks=panel.notes))
 
 
 def build(

@@ -18,6 +18,7 @@ this folder was copied to. The way of thought, in the order of reading:
     leaves            R5 elimination, R6 clusters and messages, R7 semidefinite forms: integers below a sum
     proof_records     the file, R2 pins, R3 worlds, R4 splits: the bound of each component, and their sum L
     claimed_mixture   the result: its worlds obey laws and pins, and lose U
+    stated_claims     other claims: bounds, savings, books and distances
     proof_verdict     proved, weak or refused
 """
 

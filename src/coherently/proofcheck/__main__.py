@@ -15,7 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Check a proof, print one line that begins with the verdict, and give the exit code."""
     parser = argparse.ArgumentParser(prog="proofcheck", description="Check a proof that a result is the nearest one.")
     parser.add_argument("panel", type=Path, help="CSV, JSON lines, or the canonical form of a panel")
-    parser.add_argument("result", type=Path, help="the result, as aggregate --json wrote it")
+    parser.add_argument("result", type=Path, nargs="?", help="the result, as aggregate --json wrote it")
     parser.add_argument("--proof", type=Path, required=True, help="the proof, as aggregate --proof wrote it")
     parser.add_argument("--laws", type=Path, help="laws, declarations and pins")
     parser.add_argument("--percent", action="store_true", help="plain numbers are percentages")

@@ -156,11 +156,16 @@ class WorldMixture:
         return [n in function.count.counts for n in held]
 
 
+def broken_law(panel: PosedPanel, mixture: WorldMixture) -> str | None:
+    """A law that some world breaks."""
+    laws = zip(panel.law_texts, panel.laws, strict=True)
+    return next((text for text, law in laws if mixture.probability(law) != 1), None)
+
+
 def check_mixture(panel: PosedPanel, mixture: WorldMixture, claim: ResultClaim) -> None:
     """Refuse worlds that break laws or pins, and printed probabilities that are not those of the mixture."""
-    for text, law in zip(panel.law_texts, panel.laws, strict=True):
-        if mixture.probability(law) != 1:
-            raise ProofRefusedError(f"a world of the result breaks the law {text!r}")
+    if (law := broken_law(panel, mixture)) is not None:
+        raise ProofRefusedError(f"a world of the result breaks the law {law!r}")
     for pin in panel.pins:
         u, h = mixture.probability(pin.joint), mixture.probability(pin.condition)
         if u < pin.low * h - KEPT or u > pin.high * h + KEPT:

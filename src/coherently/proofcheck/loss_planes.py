@@ -187,4 +187,20 @@ class LinearisedCost:
         return self.weight * away * away
 
 
-Cost = MergedCost | IntervalCost | LinearisedCost
+@dataclass(frozen=True)
+class LinearCost:
+    """The function a u + c h itself, which is its own plane."""
+
+    a: Fraction
+    c: Fraction
+
+    def plane(self, _: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+        """Numbers of u, of h, and a constant."""
+        return self.a, self.c, ZERO
+
+    def above(self, u: Fraction, h: Fraction) -> Fraction:
+        """The function at (u, h)."""
+        return self.a * u + self.c * h
+
+
+Cost = MergedCost | IntervalCost | LinearisedCost | LinearCost

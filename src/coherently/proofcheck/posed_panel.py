@@ -101,7 +101,7 @@ class PosedPanel:
 
     def terms(self, loss: LossRule, work: WorkLeft) -> list[PosedTerm]:
         """Merge forecasts of equal events, and of complements; intervals of their own; in order of appearance."""
-        sides = {text: self._side(text, work) for text in self.events}
+        sides = {text: self.side(text, work) for text in self.events}
         points: dict[TermKey, list[tuple[Fraction, Fraction]]] = {}
         first: dict[TermKey, tuple[str, bool]] = {}
         lines = Counter(
@@ -122,7 +122,7 @@ class PosedPanel:
             first.setdefault(key, (text, turned))
         return [_term(key, told, loss, *first[key]) for key, told in points.items()]
 
-    def _side(self, text: str, work: WorkLeft) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
+    def side(self, text: str, work: WorkLeft) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
         """The joint event and the condition, turned to the side that stands for both; whether it is settled."""
         (joint, given), other = self.events[text], self.rest(text)
         if given is not TRUE and given.constant is None:

@@ -7,6 +7,9 @@ JSON lines, UTF-8, gzipped or not; numbers are whole numbers only:
     n lines, one for each node of its tree, a parent before its children, the first child with all below it first
     {"end":number of records}
 
+A proof of other claims than that of a result has them in its first line, as "claims", and in each record the number of
+its claim, as "claim" (see `stated_claims`); a linear function needs no ratios, which are 0.
+
 Terms, laws and pins are numbered by appearance in the canonical form, variables by appearance in its formulas, laws
 before forecasts. A ratio is in units of 2^-60 (of a linearised conditional it is the slope a, in units of 2^-b), a
 price in units of 2^-b. A node is
@@ -24,7 +27,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -41,9 +44,9 @@ from .leaves import (
     cluster_tables,
     with_messages,
 )
-from .loss_planes import LinearisedCost
+from .loss_planes import LinearCost, LinearisedCost
 from .numbers import rounded_down
-from .posed_panel import PosedPanel, PosedTerm
+from .posed_panel import PosedPanel, PosedPin, PosedTerm
 from .sign_trees import TreeRule, least_of_signs, sign_form
 from .truth_functions import TruthFunction
 
@@ -72,8 +75,7 @@ class ProvedBound:
     value: Fraction = Fraction(0)
     prices: Fraction = Fraction(0)
     leaves: dict[str, int] = field(default_factory=dict)
-    unused: list[int] = field(default_factory=list)
-    records: int = 0
+    unused: set[int] = field(default_factory=set)
 
 
 class ProofLines:
@@ -154,67 +156,94 @@ def integer(found: Any, least: int, most: int) -> int:
     return found
 
 
+@dataclass(frozen=True)
+class Goal:
+    """A sum of `terms` that records bound from below, in all mixtures that keep `pins`.
+
+    A claim says that it is at least `least`, in `words`; `failed` says why a part of the claim does not hold that needs
+    no record. The terms of a loss are never negative; of a linear function none may be left out.
+    """
+
+    terms: Sequence[PosedTerm]
+    pins: Sequence[PosedPin]
+    linear: bool = False
+    least: Fraction = Fraction(0)
+    words: str = ""
+    failed: str = ""
+
+
 class Checker:
-    """Reads records, and adds up what they prove; each term may be used once."""
+    """Reads records, and adds up what they prove; each term may be used once.
+
+    `goals` turns the claims of the first line into goals; a file about a result has none there.
+    """
 
     def __init__(
-        self, panel: PosedPanel, terms: Sequence[PosedTerm], work: WorkLeft, signs: TreeRule = least_of_signs
+        self,
+        panel: PosedPanel,
+        work: WorkLeft,
+        goals: Callable[[Any], Sequence[Goal]],
+        signs: TreeRule = least_of_signs,
     ) -> None:
-        self.panel, self.terms, self.work, self.signs = panel, terms, work, signs
-        self.used: set[int] = set()
+        self.panel, self.work, self.signs, self.make = panel, work, signs, goals
+        self.goals, self.found, self.claimed = list[Goal](), list[ProvedBound](), False
 
-    def bound(self, lines: ProofLines) -> ProvedBound:
-        """The bound of the whole file.
+    def bounds(self, lines: ProofLines) -> list[tuple[Goal, ProvedBound]]:
+        """What the whole file bounds.
 
         Losses are never negative, so that leaving out a term or a law only lowers a bound: records need not be shown to
         be independent or complete, as long as no term is used twice.
         """
-        found = ProvedBound()
         try:
-            self._read(iter(lines), lines, found)
+            self._read(iter(lines), lines)
         except ProofRefusedError as error:
             raise ProofRefusedError(str(error), error.line or lines.number) from None
-        found.unused = [i for i, term in enumerate(self.terms) if term.settled is None and i not in self.used]
-        return found
+        return list(zip(self.goals, self.found, strict=True))
 
-    def _read(self, lines: Iterator[dict[str, Any]], file: ProofLines, found: ProvedBound) -> None:
-        if next(lines, {}) != FORM | {"sha256": self.panel.digest}:
+    def _read(self, lines: Iterator[dict[str, Any]], file: ProofLines) -> None:
+        first = next(lines, {})
+        self.claimed = "claims" in first
+        claims = first.pop("claims", None)
+        if first != FORM | {"sha256": self.panel.digest}:
             raise ProofRefusedError("the proof is not of this format and version, or about another panel or other laws")
-        for record in lines:
+        self.goals = list(self.make(claims))
+        self.found = [
+            ProvedBound(unused={i for i, one in enumerate(goal.terms) if one.settled is None}) for goal in self.goals
+        ]
+        for records, record in enumerate(lines):
             if record.keys() == {"end"}:
-                integer(record["end"], found.records, found.records)
+                integer(record["end"], records, records)
                 if next(lines, None) is not None:
                     raise ProofRefusedError("there is more after the end")
                 return
-            self._record(record, lines, file, found)
+            self._record(record, lines, file)
         raise ProofRefusedError("the end is missing")
 
-    def _record(
-        self, record: dict[str, Any], lines: Iterator[dict[str, Any]], file: ProofLines, found: ProvedBound
-    ) -> None:
+    def _record(self, record: dict[str, Any], lines: Iterator[dict[str, Any]], file: ProofLines) -> None:
+        claim = integer(record.pop("claim", None) if self.claimed else 0, 0, len(self.goals) - 1)
         if record.keys() != {"terms", "ratios", "bits", "laws", "pins", "nodes"}:
             raise ProofRefusedError("a record has terms, ratios, bits, laws, pins and nodes")
+        goal, found = self.goals[claim], self.found[claim]
         bits = integer(record["bits"], 0, MOST_BITS)
-        ids = numbered(record["terms"], len(self.terms))
-        if self.used.intersection(ids) or any(self.terms[i].settled is not None for i in ids):
+        ids = numbered(record["terms"], len(goal.terms))
+        if not found.unused.issuperset(ids):
             raise ProofRefusedError("a term is used twice, or is settled by logic and counts already")
-        self.used.update(ids)
+        found.unused.difference_update(ids)
         total = PlaneSum(bits)
         for i, ratio in zip(ids, integers(record["ratios"], len(ids)), strict=True):
-            total.add_term(self.terms[i], ratio)
+            total.add_term(goal.terms[i], ratio)
         pins = record["pins"]
         if not isinstance(pins, list):
             raise ProofRefusedError("a list of pins is missing")
         for one in pins:
             pin, price = integers(one, 2)
-            total.add_pin(self.panel, integer(pin, 0, len(self.panel.pins) - 1), price)
+            total.add_pin(goal.pins[integer(pin, 0, len(goal.pins) - 1)], price)
         laws = numbered(record["laws"], len(self.panel.laws))
         whole = CostSum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
         tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file=file, signs=self.signs)
-        least = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
-        found.value += max(Fraction(0), total.constant + Fraction(least, 1 << bits))
+        least = total.constant + Fraction(tree.least(integer(record["nodes"], 1, 1 << 30), lines), 1 << bits)
+        found.value += least if goal.linear else max(Fraction(0), least)
         found.prices += total.prices
-        found.records += 1
         for kind in tree.kinds():
             found.leaves[kind] = found.leaves.get(kind, 0) + 1
 
@@ -235,7 +264,7 @@ class PlaneSum:
 
     def add_term(self, term: PosedTerm, hint: int) -> None:
         """R1, at a ratio or a slope."""
-        if isinstance(term.cost, LinearisedCost):
+        if isinstance(term.cost, LinearisedCost | LinearCost):
             a, c, constant = term.cost.plane(Fraction(hint, 1 << self.bits))
             self.constant += rounded_down(constant)
         else:
@@ -243,9 +272,8 @@ class PlaneSum:
         self._add(term.joint, a)
         self._add(term.condition, c)
 
-    def add_pin(self, panel: PosedPanel, number: int, price: int) -> None:
+    def add_pin(self, pin: PosedPin, price: int) -> None:
         """R2: answers that keep a pin lose at least what they lose minus y (u - e h), with y of the pin's sign."""
-        pin = panel.pins[number]
         end = pin.low if price > 0 else pin.high
         y = Fraction(price, 1 << self.bits)
         self.prices += abs(y)

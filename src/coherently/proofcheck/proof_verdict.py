@@ -6,16 +6,18 @@ from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
-from .check_errors import ProofRefusedError
+from .check_errors import BadInputError, ProofRefusedError
 from .claimed_mixture import KEPT, WorldMixture, check_mixture, loss_above, read_claim
 from .forecast_files import ReadingOptions, read_text
 from .leaves import WorkLeft
-from .loss_planes import LinearisedCost
+from .loss_planes import LinearCost, LinearisedCost
 from .numbers import decimal, rounded_down
 from .posed_panel import PosedPanel, read_panel
-from .proof_records import LONGEST_FILE, Checker, ProofLines
+from .proof_records import LONGEST_FILE, Checker, Goal, ProofLines, ProvedBound
 from .sign_trees import TreeRule, least_of_signs
+from .stated_claims import CheckedResult, ClaimReader
 
 FAULT = (
     "the bound is above what the result loses, which no proof can show: the checker itself has a fault, please report "
@@ -32,6 +34,14 @@ class ProofLimits:
 
 
 @dataclass(frozen=True)
+class ProvedClaim:
+    """A claim besides that of a result, in words, and whether it is proved or weak."""
+
+    word: str
+    words: str
+
+
+@dataclass(frozen=True)
 class ProofVerdict:
     """The verdict, with a number above what the result loses (`upper`) and one below what any answer loses (`lower`).
 
@@ -45,10 +55,14 @@ class ProofVerdict:
     tolerance: Fraction | None = None
     line: int = 0
     leaves: dict[str, int] = field(default_factory=dict)
+    claims: tuple[ProvedClaim, ...] = ()
 
     @property
     def sentence(self) -> str:
         """One line that begins with the verdict."""
+        if self.claims:
+            weak = [one for one in self.claims if one.word == "weak"]
+            return f"{self.word}: " + "; ".join(one.words for one in weak or self.claims)
         if self.upper is None or self.lower is None:
             place = f" (line {self.line} of the proof)" if self.line else ""
             return f"refused: {self.why}{place}"
@@ -87,43 +101,79 @@ def unit(panel: PosedPanel) -> Fraction:
 
 
 def check(
-    panel: PosedPanel, result: str, proof: Path | bytes, limits: ProofLimits, signs: TreeRule = least_of_signs
+    panel: PosedPanel,
+    result: str | None,
+    proof: Path | bytes,
+    limits: ProofLimits,
+    signs: TreeRule = least_of_signs,
 ) -> ProofVerdict:
-    """Check a proof, a file or its bytes, of the claim that a result (JSON) makes about a panel.
+    """Check a proof, a file or its bytes, of what a result (JSON) claims about a panel, or of the claims in the proof.
 
     `signs` is what bounds trees of signs.
     """
     work = WorkLeft(limits.work)
     try:
-        claim = read_claim(result)
-        if claim.digest != panel.digest:
-            raise ProofRefusedError("the result was made from another panel, or with other laws")  # noqa: TRY301
-        mixture = WorldMixture(panel.space, claim.parts)
-        check_mixture(panel, mixture, claim)
-        terms = panel.terms(claim.loss, work)
-        upper = loss_above(mixture, terms)
-        checker = Checker(panel, terms, work, signs)
-        bound = checker.bound(ProofLines(proof, limits.bytes))
+        answer = None if result is None else _answer(panel, result)
+
+        def goals(claims: Any) -> list[Goal]:
+            if claims is None and answer is None:
+                raise BadInputError("the proof is about a result: name its file, too")
+            if claims is None and answer is not None:
+                return [Goal(panel.terms(answer.claim.loss, work), panel.pins)]
+            return ClaimReader(panel, answer, work).goals(claims)
+
+        checker = Checker(panel, work, goals, signs)
+        bounds = checker.bounds(ProofLines(proof, limits.bytes))
     except ProofRefusedError as error:
         return ProofVerdict("refused", str(error), line=error.line)
-    settled = [term for term in terms if term.settled is not None and not isinstance(term.cost, LinearisedCost)]
-    lower = bound.value + sum((rounded_down(term.cost.settled(True)) for term in settled), Fraction(0))  # type: ignore[union-attr]
+    if checker.claimed or answer is None:
+        claims = tuple(_proved_claim(goal, bound) for goal, bound in bounds)
+        weak = any(one.word == "weak" for one in claims)
+        leaves = Counter(kind for _, bound in bounds for kind, n in bound.leaves.items() for _ in range(n))
+        return ProofVerdict("weak" if weak else "proved", leaves=dict(leaves), claims=claims)
+    return _nearest(panel, answer, *bounds[0])
+
+
+def _answer(panel: PosedPanel, result: str) -> CheckedResult:
+    claim = read_claim(result)
+    if claim.digest != panel.digest:
+        raise ProofRefusedError("the result was made from another panel, or with other laws")
+    mixture = WorldMixture(panel.space, claim.parts)
+    check_mixture(panel, mixture, claim)
+    return CheckedResult(claim, mixture)
+
+
+def _settled(goal: Goal) -> Fraction:
+    """A number below what terms lose that logic settles."""
+    costs = [term.cost for term in goal.terms if term.settled is not None]
+    known = [one.settled(True) for one in costs if not isinstance(one, LinearisedCost | LinearCost)]
+    return sum(map(rounded_down, known), Fraction(0))
+
+
+def _proved_claim(goal: Goal, bound: ProvedBound) -> ProvedClaim:
+    away = goal.least - bound.value - _settled(goal)
+    lacking = goal.linear and bool(bound.unused)
+    if away <= 0 and not lacking and not goal.failed:
+        return ProvedClaim("proved", goal.words)
+    why = goal.failed or ("a part of it has no record" if lacking else f"{shown(away, up=True)} are missing")
+    return ProvedClaim("weak", f"it is not proved that {goal.words}: {why}")
+
+
+def _nearest(panel: PosedPanel, answer: CheckedResult, goal: Goal, bound: ProvedBound) -> ProofVerdict:
+    """The verdict on the claim of a result, that no answer loses less."""
+    terms, unused = goal.terms, sorted(bound.unused)
+    upper, lower = loss_above(answer.mixture, terms), bound.value + _settled(goal)
     if lower > upper + bound.prices * KEPT:
         return ProofVerdict("refused", FAULT)
-    proved = upper - lower <= claim.tolerance * max(unit(panel), upper)
-    why = (
-        f"nothing is proved of {len(bound.unused)} terms, such as {terms[bound.unused[0]].text!r}"
-        if bound.unused
-        else ""
-    )
-    return ProofVerdict(
-        "proved" if proved else "weak", why, upper, lower, tolerance=claim.tolerance, leaves=bound.leaves
-    )
+    tolerance = answer.claim.tolerance
+    proved = upper - lower <= tolerance * max(unit(panel), upper)
+    why = f"nothing is proved of {len(unused)} terms, such as {terms[unused[0]].text!r}" if unused else ""
+    return ProofVerdict("proved" if proved else "weak", why, upper, lower, tolerance=tolerance, leaves=bound.leaves)
 
 
 def check_files(
     panel: Path,
-    result: Path,
+    result: Path | None,
     proof: Path,
     *,
     laws: Path | None = None,
@@ -131,6 +181,5 @@ def check_files(
     limits: ProofLimits | None = None,
 ) -> ProofVerdict:
     """Check a proof of a result about the panel of a file."""
-    return check(
-        read_panel(panel, laws, options or ReadingOptions()), read_text(result), proof, limits or ProofLimits()
-    )
+    posed = read_panel(panel, laws, options or ReadingOptions())
+    return check(posed, None if result is None else read_text(result), proof, limits or ProofLimits())

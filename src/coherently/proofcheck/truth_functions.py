@@ -266,10 +266,9 @@ class StateSpace:
 
     def _is_idle(self, mask: int, scope: Sequence[int], place: int) -> bool:
         """Whether a table is the same in every state of one of its variables."""
-        stride = self.cells(scope[place + 1 :])
-        low = self._literal_mask((scope[place], frozenset((0,))), scope, self.cells(scope))
-        size = self.variables[scope[place]].size
-        return all((mask >> (stride * state)) & low == mask & low for state in range(1, size))
+        stride, size = self.cells(scope[place + 1 :]), self.variables[scope[place]].size
+        first = mask & self._literal_mask((scope[place], frozenset((0,))), scope, self.cells(scope))
+        return first * (((1 << stride * size) - 1) // ((1 << stride) - 1)) == mask
 
 
 def counted(word: str, k: int, n: int) -> bool:

@@ -25,6 +25,7 @@ from coherently.solve.implied.extremes import (
     KnownAnswer,
     conditional_extremes,
     extremes,
+    priced_ends,
 )
 from coherently.solve.implied.fixed_rows import absent
 
@@ -199,6 +200,52 @@ def _posed_anew(result: Result, event: str, budget: Budget) -> Bounds:
     weight, worlds = mixture_over(result, panel, part)
     bounds = _bounds(part, asked, KnownAnswer(worlds, weight, result.loss), budget)
     return _noted(bounds, _note_unknown(result, panel.events, part, len(sides)))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundProof:
+    """Proved ends of a probability, and the prices of what the result fixes by the sides of E & H and H."""
+
+    low: float
+    high: float
+    low_prices: dict[tuple[int, int], float]
+    high_prices: dict[tuple[int, int], float]
+
+
+def bound_proof(result: Result, event: str, budget: Budget, slack: float) -> BoundProof:
+    """The prices that prove the ends of an event or a conditional, each loosened by `slack`."""
+    panel = replace(result.panel, events=deepcopy(result.panel.events))
+    asked = read_event(event, panel.events)
+    constant = _constant(panel, asked)
+    if constant is not None:
+        return BoundProof(constant, constant, {}, {})
+    sides = asked.coordinates()
+    problem = pose(settled(panel), result.loss, unit_of(panel.weight), np.array(sides, np.int32))
+    part = touched(problem.merged, [problem.coordinate_of(side) for side in sides])
+    weight, worlds = mixture_over(result, panel, part)
+    answer = KnownAnswer(worlds, weight, result.loss)
+    found = priced_ends(part, answer, asked.turned(), conditional=asked.is_conditional, budget=budget)
+    if found is None:
+        return BoundProof(0.0, 1.0, {}, {})
+    rows = found.rows
+
+    def on_sides(prices: NDArray[np.float64]) -> dict[tuple[int, int], float]:
+        more = 0.0 if found.condition is None else slack * found.condition.prices
+        named = [
+            np.where(one.coordinate < 0, CERTAIN, part.event[one.coordinate] ^ one.turned).tolist()
+            for one in (rows.joint, rows.condition)
+        ]
+        sums: dict[tuple[int, int], float] = {}
+        for joint, condition, price in zip(*named, (prices + more).tolist(), strict=True):
+            sums[joint, condition] = sums.get((joint, condition), 0.0) + price
+        return sums
+
+    return BoundProof(
+        found.low.bound - slack,
+        -found.high.bound + slack,
+        on_sides(found.low.prices),
+        on_sides(found.high.prices),
+    )
 
 
 def _constant(panel: Panel, asked: AskedEvent) -> float | None:

@@ -17,14 +17,22 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.panel.canonical import canonical_text
+from coherently.problem import Log
 from coherently.proofcheck.check_errors import BadInputError, ProofRefusedError
 from coherently.proofcheck.claimed_mixture import WorldMixture
 from coherently.proofcheck.forecast_files import canonical_lines
 from coherently.proofcheck.language import normal, read_event
 from coherently.proofcheck.leaves import CostSum, WorkLeft
-from coherently.proofcheck.loss_planes import KNOWN_LOSSES, IntervalCost, LinearisedCost, LossRule
+from coherently.proofcheck.loss_planes import (
+    KNOWN_LOSSES,
+    IntervalCost,
+    LinearCost,
+    LinearisedCost,
+    LossRule,
+    MergedCost,
+)
 from coherently.proofcheck.posed_panel import PosedPanel
-from coherently.proofcheck.proof_records import FORM, RATIO, PlaneSum
+from coherently.proofcheck.proof_records import FORM, RATIO, Goal, PlaneSum
 from coherently.result.written_clusters import cluster_nodes, grid_digits
 from coherently.result.written_panel import written_panel
 from coherently.result.written_signs import excess_digits, sign_leaf
@@ -34,7 +42,7 @@ from coherently.solve.solution import ClusterTree, SignTree
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coherently.proofcheck.posed_panel import PosedTerm
+    from coherently.proofcheck.posed_panel import PosedPin, PosedTerm
     from coherently.proofcheck.truth_functions import Literal, TruthFunction
     from coherently.result.result import Result
     from coherently.solve.solution import BoundHints, ClusterForces
@@ -68,8 +76,8 @@ class TouchingPoints(Protocol):
     def at(self, term: PosedTerm) -> tuple[float | Fraction, float | Fraction, float | Fraction]:
         """P(E & H), P(H), and the ratio of the two, for the side of the term."""
 
-    def price(self, text: str) -> float:
-        """The price of a pin."""
+    def price(self, pin: int) -> float:
+        """The price of a pin, by its number."""
 
     def is_other_side(self, term: PosedTerm) -> bool:
         """Whether the solver has ~E & H where the checker has E & H."""
@@ -84,37 +92,68 @@ def write_proof(result: Result) -> bytes:
 
 
 def _written_proof(result: Result) -> bytes:
-    told = result.as_dict()
-    if told["worlds"] is None or told["tolerance"] is None or not isinstance(result.solution, Global):
+    solution, digest, loss = result.solution, result.panel_sha256, result.loss
+    if not isinstance(solution, Global) or result.worlds is None or getattr(result.method, "tolerance", None) is None:
         raise MethodError(
             f"the method {result.method.name} claims no optimum over possible worlds, so there is nothing to prove: "
             "choose exact, or auto for a panel of at most 20,000 events"
         )
-    if told["loss"] not in KNOWN_LOSSES:
+    if loss.name not in KNOWN_LOSSES:
         raise MethodError("a loss of your own cannot be proved: the checker would have to trust its code")
-    if told["panel_sha256"] is None or result.claimed is not None:
+    if digest is None or result.claimed is not None:
         raise MethodError("a proof needs the forecasts themselves: aggregate the panel again, with proof=True")
-    hints = result.solution.hints
+    hints = solution.hints
     if hints is not None and hints.trees:  # the forms of trees are those of all forecasts, to the last digit
         panel = PosedPanel(canonical_lines(canonical_text(result.panel).decode("utf-8", "surrogatepass")))
     else:
-        panel = written_panel(result, told["panel_sha256"])
-    clip = Fraction(0) if told["clip"] is None else Fraction(repr(told["clip"]))
-    terms = panel.terms(LossRule(told["loss"], clip, told["conditionals"] == "linearised"), WorkLeft())
-    points = AnswerPoints(WorldMixture(panel.space, told["worlds"])) if hints is None else HintedPoints(result, hints)
-    parts = [part for part in connected(panel, terms) if part.terms]
-    forces = {} if hints is None else _forces(result, panel, hints)
-    trees = {} if hints is None else _trees(result, panel, hints)
-    data = [_line(FORM | {"sha256": panel.digest})]
-    data += [_record(panel, terms, part, points, forces=forces, trees=trees) for part in parts]
-    whole = b"".join([*data, _line({"end": len(parts)})])
-    hard = hints is not None and any(isinstance(tree, SignTree) for tree in hints.trees)
-    level = 6 if len(whole) <= LONG else 0 if hard else 3  # 9 takes thrice as long for 1% less
+        panel = written_panel(result, digest)
+    clip = Fraction(repr(loss.clip)) if isinstance(loss, Log) else Fraction(0)
+    terms = panel.terms(LateLoss(loss.name, clip, result.conditionals == "linearised"), WorkLeft())
+    if hints is None:
+        points: TouchingPoints = AnswerPoints(WorldMixture(panel.space, result.as_dict()["worlds"]))
+    else:
+        points = HintedPoints(result, hints, panel.pins)
+    forms = written_forms(result, panel, hints)
+    written = records(panel, Goal(terms, panel.pins), points, forms)
+    matrices = hints is not None and any(isinstance(tree, SignTree) for tree in hints.trees)
+    return packed(FORM | {"sha256": panel.digest}, written, matrices=matrices)
+
+
+def records(panel: PosedPanel, goal: Goal, points: TouchingPoints, forms: WrittenForms, **more: int) -> list[bytes]:
+    """The records of a goal: one for each component with terms. `more` is written in each."""
+    parts = [part for part in connected(panel, goal, points) if part.terms]
+    return [_record(panel, goal, part, points, forms=forms, more=more) for part in parts]
+
+
+def packed(first: dict[str, Any], lines: Sequence[bytes], *, matrices: bool = False) -> bytes:
+    """The bytes of a proof with these records, among them perhaps matrices."""
+    whole = b"".join([_line(first), *lines, _line({"end": len(lines)})])
+    level = 6 if len(whole) <= LONG else 0 if matrices else 3  # 9 takes thrice as long for 1% less
     return gzip.compress(whole, level, mtime=0)
 
 
 def _line(told: dict[str, Any]) -> bytes:
     return json.dumps(told, separators=(",", ":")).encode() + b"\n"
+
+
+class LateLoss(LossRule):
+    """A loss whose forecasts are merged when somebody asks for a plane, which few components need."""
+
+    def merged(self, forecasts: list[tuple[Fraction, Fraction]]) -> MergedCost:
+        """Forecasts, each with its weight, as one."""
+        return LateCost(self, forecasts)  # type: ignore[return-value]
+
+
+@dataclass(slots=True)
+class LateCost:
+    """Forecasts that are not merged yet."""
+
+    loss: LossRule
+    forecasts: list[tuple[Fraction, Fraction]]
+
+    def plane(self, r: Fraction) -> tuple[Fraction, Fraction]:
+        """Numbers below a and c of the plane at r."""
+        return LossRule.merged(self.loss, self.forecasts).plane(r)
 
 
 class AnswerPoints:
@@ -128,7 +167,7 @@ class AnswerPoints:
         u, h = self.mixture.probability(term.joint), self.mixture.probability(term.condition)
         return u, h, u / h if h else Fraction(1, 2)
 
-    def price(self, text: str) -> float:  # noqa: ARG002
+    def price(self, pin: int) -> float:  # noqa: ARG002
         """No prices are known."""
         return 0.0
 
@@ -140,17 +179,18 @@ class AnswerPoints:
 class HintedPoints:
     """Planes touch where the last bound of each component was proved."""
 
-    def __init__(self, result: Result, hints: BoundHints) -> None:
+    def __init__(self, result: Result, hints: BoundHints, pins: Sequence[PosedPin] = ()) -> None:
         self.problem, self.hints = result.problem, hints
         self.unit = {normal(text): i for i, text in enumerate(result.panel.written.text)}
         given = self.problem.merged.terms.conditionals
         self.mean = given.mean
         self.joint, self.condition = (side.probability(hints.x) for side in (given.joint, given.condition))
         self.mass = np.append(hints.mass, 0.0)[given.joint.coordinate]
-        texts = result.panel.laws.pins.text
-        self.prices = dict[str, float]()
+        texts, first = result.panel.laws.pins.text, {one.text: i for i, one in reversed(list(enumerate(pins)))}
+        self.prices = dict[int, float]()
         for pin, price in hints.price.items():  # a pin that is stated twice has its price once
-            self.prices[texts[pin]] = self.prices.get(texts[pin], 0.0) + price * hints.unit
+            place = first[normal(texts[pin])]
+            self.prices[place] = self.prices.get(place, 0.0) + price * hints.unit
 
     def at(self, term: PosedTerm) -> tuple[float, float, float]:
         """P(E & H), P(H), and their ratio, smoothed by the mass as the bound was (see `Objective`)."""
@@ -167,9 +207,9 @@ class HintedPoints:
             middle = float(term.cost.low + term.cost.high) / 2
         return u, h, (u + mass * middle) / (h + mass) if h + mass > 0 else middle
 
-    def price(self, text: str) -> float:
+    def price(self, pin: int) -> float:
         """The price of a pin in the last bound of its component."""
-        return self.prices.get(text, 0.0)
+        return self.prices.get(pin, 0.0)
 
     def is_other_side(self, term: PosedTerm) -> bool:
         """Whether a conditional is turned."""
@@ -177,8 +217,8 @@ class HintedPoints:
         return bool(self.problem.conditional[unit]) and bool(self.problem.complemented[unit]) != term.turned
 
 
-def connected(panel: PosedPanel, terms: Sequence[PosedTerm]) -> list[ConnectedTerms]:
-    """Terms, laws and pins by the variables that they share; settled terms need no proof."""
+def connected(panel: PosedPanel, goal: Goal, points: TouchingPoints) -> list[ConnectedTerms]:
+    """Terms, laws and priced pins by the variables that they share; settled terms need no proof."""
     parent: dict[int, int] = {}
 
     def find(v: int) -> int:
@@ -187,9 +227,9 @@ def connected(panel: PosedPanel, terms: Sequence[PosedTerm]) -> list[ConnectedTe
         return v
 
     several = {
-        "terms": [(*one.joint.scope, *one.condition.scope) for one in terms],
+        "terms": [(*one.joint.scope, *one.condition.scope) for one in goal.terms],
         "laws": [one.scope for one in panel.laws],
-        "pins": [(*one.joint.scope, *one.condition.scope) for one in panel.pins],
+        "pins": [(*one.joint.scope, *one.condition.scope) * bool(points.price(i)) for i, one in enumerate(goal.pins)],
     }
     for scope in (scope for scopes in several.values() for scope in scopes):
         for v in scope[1:]:
@@ -204,21 +244,22 @@ def connected(panel: PosedPanel, terms: Sequence[PosedTerm]) -> list[ConnectedTe
 
 def _record(
     panel: PosedPanel,
-    terms: Sequence[PosedTerm],
+    goal: Goal,
     part: ConnectedTerms,
     points: TouchingPoints,
-    forces: dict[int, WrittenForces],
-    trees: dict[int, WrittenTree],
+    forms: WrittenForms,
+    more: dict[str, int],
 ) -> bytes:
     """The lines of one component."""
+    terms = goal.terms
     bits = FIRST_BITS + len(part.terms).bit_length()
     functions = [one for i in part.terms for one in (terms[i].joint, terms[i].condition)]
-    functions += [one for i in part.pins for one in (panel.pins[i].joint, panel.pins[i].condition)]
+    functions += [one for i in part.pins for one in (goal.pins[i].joint, goal.pins[i].condition)]
     functions += [panel.laws[i] for i in part.laws]
     order, cost = elimination_order(panel, [one for one in functions if one.scope])
     leaf: dict[str, Any] = {"e": order if cost <= MOST_WORK else []}
-    known = next((forces[v] for one in functions for v in one.scope if v in forces), None)
-    tree = next((trees[v] for one in functions for v in one.scope if v in trees), None)
+    known = next((forms.forces[v] for one in functions for v in one.scope if v in forms.forces), None)
+    tree = next((forms.trees[v] for one in functions for v in one.scope if v in forms.trees), None)
     rest, lines = b"", list[dict[str, Any]]()
     if cost > QUICK_BESIDE_TREE and tree is not None:
         kind = tree.tree
@@ -228,39 +269,39 @@ def _record(
             lines = cluster_nodes(panel.space, kind, tree.literals, factor) or []
         else:
             bits -= excess_digits(kind, tree.unit, bits)
-            total = _planes(panel, terms, part, points, bits=bits)
+            total = _planes(panel, goal, part, points, bits=bits)
             factor = kind.scale * tree.unit * 2**bits
             leaf, rest = sign_leaf(total, part.laws, kind, tree.literals, factor=factor) or (leaf, b"")
     ratios = [_hint(terms[i], points, bits) for i in part.terms]
     if cost > QUICK_WORK and known is not None and not rest and not lines:
         told = [(terms[i], hint) for i, hint in zip(part.terms, ratios, strict=True)]
         leaf = known.leaf(panel, bits, [one for one in told if points.is_other_side(one[0])])
-    pins = _pin_prices(panel, part, points, bits)
+    pins = _pin_prices(goal, part, points, bits)
     head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins}
     lines = lines or [leaf]
-    return _line(head | {"nodes": len(lines)}) + b"".join(map(_line, lines)) + rest
+    return _line(more | head | {"nodes": len(lines)}) + b"".join(map(_line, lines)) + rest
 
 
-def _pin_prices(panel: PosedPanel, part: ConnectedTerms, points: TouchingPoints, bits: int) -> list[list[int]]:
-    pinned = {panel.pins[i].text: i for i in part.pins}
-    pins = [[i, round(points.price(text) * 2**bits)] for text, i in pinned.items()]
-    return [[i, _signed(price, low=panel.pins[i].low > 0, high=panel.pins[i].high < 1)] for i, price in pins]
+def _pin_prices(goal: Goal, part: ConnectedTerms, points: TouchingPoints, bits: int) -> list[list[int]]:
+    priced = [(i, round(points.price(i) * 2**bits)) for i in part.pins]
+    signed = [(i, _signed(price, low=goal.pins[i].low > 0, high=goal.pins[i].high < 1)) for i, price in priced]
+    return [[i, price] for i, price in signed if price]
 
 
-def _planes(
-    panel: PosedPanel, terms: Sequence[PosedTerm], part: ConnectedTerms, points: TouchingPoints, bits: int
-) -> CostSum:
+def _planes(panel: PosedPanel, goal: Goal, part: ConnectedTerms, points: TouchingPoints, bits: int) -> CostSum:
     """The sum that the checker will make of a record."""
-    total = PlaneSum(bits)
+    total, terms = PlaneSum(bits), goal.terms
     for i in part.terms:
         total.add_term(terms[i], _hint(terms[i], points, bits))
-    for pin, price in _pin_prices(panel, part, points, bits):
-        total.add_pin(panel, pin, price)
+    for pin, price in _pin_prices(goal, part, points, bits):
+        total.add_pin(goal.pins[pin], price)
     return CostSum(panel.space, total.parts, [panel.laws[i] for i in part.laws])
 
 
 def _hint(term: PosedTerm, points: TouchingPoints, bits: int) -> int:
     """The ratio in units of 2^-60; of a linearised conditional the slope in units of 2^-bits."""
+    if isinstance(term.cost, LinearCost):
+        return 0
     u, h, ratio = points.at(term)
     if isinstance(term.cost, LinearisedCost):
         low, high, weight = (Fraction(one) for one in (term.cost.low, term.cost.high, term.cost.weight))
@@ -372,6 +413,21 @@ class WrittenTree:
     tree: SignTree | ClusterTree
     literals: list[Literal]
     unit: float
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenForms:
+    """Forces over clusters, and trees over signs, by each of the variables of their components."""
+
+    forces: dict[int, WrittenForces] = field(default_factory=dict)
+    trees: dict[int, WrittenTree] = field(default_factory=dict)
+
+
+def written_forms(result: Result, panel: PosedPanel, hints: BoundHints | None) -> WrittenForms:
+    """The forces and the trees of hints."""
+    if hints is None:
+        return WrittenForms()
+    return WrittenForms(_forces(result, panel, hints), _trees(result, panel, hints))
 
 
 def _trees(result: Result, panel: PosedPanel, hints: BoundHints) -> dict[int, WrittenTree]:

@@ -287,6 +287,28 @@ class Result(Indexed, Tabled, Value, Described):
 
         return write_proof(self)
 
+    def implied_proof(
+        self, events: Sequence[str] = (), *, saving: bool = True, time_limit: float = TIME_LIMIT
+    ) -> bytes:
+        """A proof of what the result implies, for `coherently.proofcheck`, as the bytes of a file.
+
+        Proved are the `bounds` of events, each looser by 1e-7, and with `saving` the guaranteed improvement, where
+        there is one. `time_limit` is in seconds, for all events.
+
+        >>> import coherently as co
+        >>> panel = co.Panel.from_records([("Ann", "p", 0.7), ("Bob", "q", 0.6), ("Bob", "p & q", 0.65)])
+        >>> result = co.aggregate(panel, "exact")
+        >>> for claim in co.verify(panel, result, proof=result.implied_proof(["p | q"])).proved:
+        ...     print(claim)
+        the result implies that the probability of 'p | q' is at least 0.6999998...
+        the result implies that the probability of 'p | q' is at most 0.7000001...
+        the result saves at least 0.001249... of the Brier penalty of the forecasts in every world
+        """
+        from coherently.result.claim_proofs import implied_proof
+
+        saving = saving and self.guaranteed_improvement is not None
+        return implied_proof(self, events, saving=saving, budget=asked_budget(None, None).within(time_limit))
+
     def anonymous(self) -> Result:
         """The same result of a panel whose judges are letters, for others to read: Judge A, Judge B.
 

@@ -30,25 +30,32 @@ class ProofCheck(NamedTuple):
     sentence: str
 
     @property
+    def claims(self) -> list[str]:
+        """The claims that are proved, besides that of a result."""
+        return [one.words for one in self.verdict.claims if one.word == "proved"]
+
+    @property
     def rests_on(self) -> list[str]:
-        """For a proof that holds, by which rules its components are bounded."""
+        """For the proof of a result that holds, by which rules its components are bounded."""
         kinds = sorted(self.verdict.leaves.items())
         return [f"{self.verdict.word} by {kind}" for kind, count in kinds for _ in range(count)]
 
 
-def check_proof(panel: Panel, result: Result, proof: bytes | str | os.PathLike[str]) -> ProofCheck:
+def check_proof(panel: Panel, result: Result | None, proof: bytes | str | os.PathLike[str]) -> ProofCheck:
     """Check the proof of a result about a panel that is in memory: its canonical form is what is proved."""
     source = proof if isinstance(proof, bytes) else _existing(proof)
     signs = CompiledSigns()
     try:
-        found = check(_canonical(panel), result.to_json(), source, ProofLimits(), signs=signs)
+        found = check(
+            _canonical(panel), None if result is None else result.to_json(), source, ProofLimits(), signs=signs
+        )
     except BadInputError as error:
         raise ResultError(f"the proof cannot be checked: {error}") from None
     return ProofCheck(found, found.sentence + signs.sentence)
 
 
 def check_proof_files(
-    panel: Panel, file: Path, laws: Path | None, options: ReadingOptions | None, result: Path, proof: Path
+    panel: Panel, file: Path, laws: Path | None, options: ReadingOptions | None, result: Path | None, proof: Path
 ) -> ProofCheck:
     """Check a proof about a file, which the checker reads by itself where it can.
 
@@ -65,7 +72,7 @@ def check_proof_files(
         whole = _canonical(panel)
         trusted = read is None or read.digest != whole.digest
         posed = whole if read is None or trusted else read
-        found = check(posed, read_text(result), source, ProofLimits(), signs=signs)
+        found = check(posed, None if result is None else read_text(result), source, ProofLimits(), signs=signs)
     except BadInputError as error:
         raise PanelError(f"the proof cannot be checked: {error}") from None
     return ProofCheck(found, found.sentence + signs.sentence + (f"; {TRUSTED}" if trusted else ""))

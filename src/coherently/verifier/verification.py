@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 VERIFICATION = Record(
     "verification",
-    1,
+    2,
     "Whether a result keeps its promises (`co.verify`, `coherently verify`).",
     (
         RecordField("kept", FLAG, "whether every promise that could be checked is kept", derived=True),
@@ -66,6 +66,13 @@ VERIFICATION = Record(
             "the gap, relative to the objective, that the word optimal was checked against; null for other words",
         ),
         RecordField("unchecked_fields", ListOf(TEXT), "the fields of the result's record that `unchecked` is about"),
+        RecordField(
+            "proved",
+            ListOf(TEXT),
+            "the claims that a proof shows, about bounds, savings, bets or distances",
+            optional=True,
+            since=2,
+        ),
     ),
 )
 
@@ -80,7 +87,8 @@ class Verification(Described):
     `bound_rests_on` says for each component, or for the whole where a method takes none apart, what the lower bound
     rests on: "own enumeration" of the verifier, its "own elimination of variables" where events count many literals, or
     what the result itself gives as proof; with a proof, "proved by elimination" and the like. `tolerance` is the gap,
-    relative to the objective, that the word optimal was checked against; None for other words.
+    relative to the objective, that the word optimal was checked against; None for other words. `proved` are the claims
+    of a proof about bounds, savings, bets or distances.
     """
 
     record: ClassVar[Record] = VERIFICATION
@@ -90,6 +98,7 @@ class Verification(Described):
     unchecked: list[str] = field(default_factory=list)
     tolerance: float | None = None
     unchecked_fields: list[str] = field(default_factory=list)
+    proved: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return not self.problems
@@ -104,6 +113,8 @@ class Verification(Described):
     def __repr__(self) -> str:
         if self.problems:
             return f"<Verification: {len(self.problems)} promises broken: {'; '.join(self.problems)}>"
+        if self.proved:
+            return f"<Verification: proved: {'; '.join(self.proved)}>"
         optimal = f", optimal to {self.tolerance:g}" if self.tolerance is not None else ""
         return (
             f"<Verification: every promise that could be checked is kept{optimal}; unchecked: "
@@ -113,7 +124,7 @@ class Verification(Described):
 
 def verify(
     panel: Panel,
-    result: Result,
+    result: Result | None = None,
     *,
     weights: Weights | None = None,
     proof: bytes | str | os.PathLike[str] | None = None,
@@ -127,7 +138,8 @@ def verify(
     again, between two numbers that evaluation proves. Numbers must agree to 1e-9, relative to the largest weight.
     `weights` are those that the result was made with. `proof` is what `result.proof()` gave, or its file: then an
     independent checker proves the bound (`coherently.proofcheck`), and `bound_rests_on` says by which rules; a proof
-    that is too weak, or refused, is a problem. `cancel` ends the check when another thread sets it, with a
+    that is too weak, or refused, is a problem. A proof of bets or distances (`book.proof_file(panel)`) needs no result,
+    and `proved` has its claims. `cancel` ends the check when another thread sets it, with a
     `ResultError`: half a check says nothing.
 
     >>> import coherently as co
@@ -146,9 +158,11 @@ def verify(
     if not isinstance(panel, Panel):
         raise PanelError(f"verify takes a Panel first, not a {type(panel).__name__}; see Panel.from_frame")
     panel, _ = with_weights(panel, weights)
+    if result is None and proof is None:
+        raise ResultError("verify needs a result, or a proof of bets or distances, which needs none")
     try:
         with stopped_by(cancel):
-            found = _verified(panel, result)
+            found = Verification() if result is None else _verified(panel, result)
             stop_if_asked()
     except StoppedError:
         raise ResultError(
@@ -165,9 +179,11 @@ def verify(
 
 def with_proof(found: Verification, proof: ProofCheck) -> Verification:
     """The verification with the verdict of the checker of proofs."""
+    if not proof.claims:
+        found = replace(found, bound_rests_on=proof.rests_on)
     if proof.verdict.word == "proved":
-        return replace(found, bound_rests_on=proof.rests_on)
-    return replace(found, problems=[*found.problems, proof.sentence], bound_rests_on=proof.rests_on)
+        return replace(found, proved=proof.claims)
+    return replace(found, problems=[*found.problems, proof.sentence], proved=proof.claims)
 
 
 def _verified(panel: Panel, result: Result) -> Verification:

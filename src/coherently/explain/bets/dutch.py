@@ -265,6 +265,21 @@ class Book(Worked):
         named = [(_name(bet.key, bet.event, labels), float(bet.stake), float(bet.price)) for bet in self.bets]
         return f"Sure to win {amount(self.sure_profit)} whatever happens: {trades(named)}."
 
+    def proof_file(self, panel: Panel, weights: Weights | None = None) -> bytes:
+        """A proof for `coherently.proofcheck`, as the bytes of a file: what the book wins, or that there is none.
+
+        `panel` and `weights` are those that the book was made of. The checker reads the prices in the panel by itself.
+
+        >>> import coherently as co
+        >>> panel = co.Panel.from_records([("Ann", "rain", 0.6), ("Ann", "~rain", 0.6)])
+        >>> proof = co.dutch_book(panel).proof_file(panel)
+        >>> print(*co.verify(panel, proof=proof).proved)
+        these bets win at least 0.02 in every world: sell 0.1 of 'rain' at 3/5, sell 0.1 of '~rain' at 3/5
+        """
+        from coherently.explain.bet_proofs import book_proof
+
+        return book_proof(self, panel, weights)
+
     def _plain(self) -> dict[str, Any]:
         return {
             "book": bool(self),

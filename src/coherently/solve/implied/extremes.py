@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from coherently.arrays import Indices, Mask, Vector
     from coherently.problem import Loss, Merged
     from coherently.solve.budget import Budget
+    from coherently.solve.implied.fixed_rows import Claims
     from coherently.solve.implied.share_programs import ShareProgram
 
 ENOUGH = 1e-7
@@ -141,6 +142,52 @@ def conditional_extremes(
     return replace(found, condition=state)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PricedBound:
+    """A bound from below, the least value reached, and the prices of an answer's rows that prove the bound."""
+
+    bound: float
+    value: float
+    prices: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PricedEnds:
+    """What proves the ends of a probability: `low` that of the event, `high` that of its negative, `condition` of P(H).
+
+    `rows` are what the prices are for.
+    """
+
+    rows: Claims
+    low: PricedBound
+    high: PricedBound
+    condition: PricedBound | None
+
+
+def priced_ends(
+    part: Merged, answer: KnownAnswer, turned: tuple[bool, bool], *, conditional: bool, budget: Budget
+) -> PricedEnds | None:
+    """The proof of `extremes`, or of `conditional_extremes`, for others to check; None if there is none.
+
+    With a = P(A), h = P(H) and the prices y of the least quotient m, a - m h >= b, where rounding may leave b below 0.
+    Since h >= f by other prices z, a - (m - d) h >= b + d f by the prices y + d z.
+    """
+    search = bound_search(part, answer, 1 + conditional, budget)
+    if search is None:
+        return None
+    if not conditional:
+        program: ShareProgram = search.event(-1, turned=turned[1])
+        return PricedEnds(
+            search.rows, search.priced(program, 1.0, budget.share(0.5)), search.priced(program, -1.0, budget), None
+        )
+    condition = search.priced(search.event(-2, turned=turned[0]), 1.0, budget.share(0.3))
+    if condition.bound <= ABSENT:
+        return None
+    program = search.conditional(turned, condition.bound)
+    low = search.priced(program, 1.0, budget.share(0.5))
+    return PricedEnds(search.rows, low, search.priced(program, -1.0, budget), condition)
+
+
 def bound_search(
     part: Merged, answer: KnownAnswer, asked: int, budget: Budget, *, heed_absent: bool = False
 ) -> BoundSearch | None:
@@ -218,7 +265,12 @@ class BoundSearch:
 
     def least(self, program: ShareProgram, sign: float, budget: Budget) -> tuple[float, float]:
         """A lower bound on the sign times what the program is about, and the least value reached."""
-        bound, value = -np.inf, np.inf
+        found = self.priced(program, sign, budget)
+        return found.bound, found.value
+
+    def priced(self, program: ShareProgram, sign: float, budget: Budget) -> PricedBound:
+        """The same, with the prices that prove it."""
+        bound, value, best = -np.inf, np.inf, np.zeros(len(self.rows.low))
         program.set_sign(sign)
         pulls = TUNING.pulls if np.any(self.force) else TUNING.pulls[-1:]
         stages = [(pull, tolerance) for pull in pulls for tolerance in TUNING.tolerances]
@@ -229,14 +281,15 @@ class BoundSearch:
             costs = optimum.reduced.coefficients - self.rows.matrix.T @ prices
             priced = self.pricing.least(costs, budget, tolerance * max(optimum.floor, TUNING.rare))
             least = self.rows.least(prices) + priced.bound + optimum.reduced.constant
-            bound = max(bound, optimum.bound(least))
+            if optimum.bound(least) > bound:
+                bound, best = optimum.bound(least), prices
             if value - bound <= (TUNING.close if self.pricing.is_quick else ENOUGH) or budget.is_over():
                 break
             if value - bound <= ENOUGH and len(stages) > 1:
                 stages = stages[-1:]  # a pull by a force that is rounding itself leaves a gap
             elif sum(self._take(world, program) for world in priced.worlds) == 0:
                 stages.pop(0)
-        return (value if value - bound <= TUNING.close else bound), value
+        return PricedBound(value if value - bound <= TUNING.close else bound, value, best)
 
     def _take(self, world: Mask, program: ShareProgram) -> bool:
         """Add a world's column; false if it is there already."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,11 +21,16 @@ MET = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claims:
-    """Sums of the coordinates' truths, less a constant, that a mixture must have between `low` and `high`."""
+    """Sums of the coordinates' truths, less a constant, that a mixture must have between `low` and `high`.
+
+    Each is P(E & H) - e P(H) for the events `joint` and `condition`.
+    """
 
     matrix: Any
     low: Vector
     high: Vector
+    joint: Sides = field(default_factory=Sides)
+    condition: Sides = field(default_factory=Sides)
 
     def least(self, prices: Vector) -> float:
         """The least that the sums can be worth."""
@@ -62,12 +67,14 @@ def rows_of(part: Merged, x: Vector, *, heed_absent: bool = False) -> Claims:
     single = whole | (low == high)
     row = np.concatenate([np.arange(len(low)), np.flatnonzero(~single)])
     factor = np.concatenate([np.where(whole, 0.0, low), high[~single]])
-    matrix, constant = _ratio(joint.take(row, number), condition.take(row, number), factor, len(part))
+    joint, condition = joint.take(row, number), condition.take(row, number)
+    matrix, constant = _ratio(joint, condition, factor, len(part))
     least = np.concatenate([np.where(whole, low, 0.0), np.full(len(row) - len(low), -np.inf)])
     most = np.concatenate([np.where(whole, high, np.where(single, 0.0, np.inf)), np.zeros(len(row) - len(low))])
     # The mixture itself may miss a row by rounding, and must stay possible.
     sums = matrix @ x
-    return Claims(matrix, np.minimum(least - constant, sums), np.maximum(most - constant, sums))
+    low, high = np.minimum(least - constant, sums), np.maximum(most - constant, sums)
+    return Claims(matrix, low, high, joint=joint, condition=condition)
 
 
 def _claims(part: Merged, weight: Vector, value: Vector, *, conditional: bool) -> tuple[Indices, Vector, Vector]:
