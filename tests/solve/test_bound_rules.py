@@ -99,7 +99,7 @@ def test_branching_over_clusters_bounds_every_world_and_finds_the_best(monkeypat
             coefficients = rng.normal(size=len(part))
             sums = holds(part, worlds) @ coefficients
             for known in worlds[[np.argmin(sums), np.argmax(sums)]].astype(np.uint8):
-                found = lowest_worlds(grounds, coefficients, known, slack, soon(hints=True))
+                found = lowest_worlds(grounds, coefficients, known, slack=slack, budget=soon(hints=True))
                 best = (holds(part, np.vstack([known, *found.better]).astype(bool)) @ coefficients)[-1]
                 assert found.bound <= sums.min() + 1e-12
                 assert found.bound >= best - slack * (1 + 1e-9) - 1e-9

@@ -65,7 +65,7 @@ def test_the_lowest_world_is_that_of_a_mixed_integer_program(monkeypatch, seed, 
     grounds = Grounds(part)
     monkeypatch.setattr(Grounds, "branches", _core.ClusterProof(part.handle, grounds.space, 32.0, 200.0))
     known = np.zeros(part.n_variables, np.uint8)
-    found = lowest_worlds(grounds, coefficients, known, 1e-6, Budget())
+    found = lowest_worlds(grounds, coefficients, known, slack=1e-6, budget=Budget())
     least = least_by_program(part, coefficients)
     assert grounds.branches.nodes() > 3
     assert least - 2e-6 <= found.bound <= least + 1e-6
@@ -145,6 +145,6 @@ def test_the_same_proof_twice():
         grounds = Grounds(part)
         coefficients = np.random.default_rng(0).normal(size=len(part))
         known = grounds.space.witness()
-        trees.append(lowest_worlds(grounds, coefficients, known, 1e-6, Budget(hints=True)).tree)
+        trees.append(lowest_worlds(grounds, coefficients, known, slack=1e-6, budget=Budget(hints=True)).tree)
     assert trees[0].values.tolist() == trees[1].values.tolist()
     assert trees[0].branches.tolist() == trees[1].branches.tolist()

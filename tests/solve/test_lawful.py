@@ -119,7 +119,8 @@ def test_clusters_bound_from_below_and_branching_finds_the_best_world():
         coefficients = rng.normal(size=len(part))
         obeying = law_checks.obeying(part)
         sums = holds(part, obeying).astype(float) @ coefficients
-        found = lowest_worlds(Grounds(part), coefficients, obeying[np.argmax(sums)].astype(np.uint8), 1e-9, Budget())
+        known = obeying[np.argmax(sums)].astype(np.uint8)
+        found = lowest_worlds(Grounds(part), coefficients, known, slack=1e-9, budget=Budget())
         best = [sums.max(), *(holds(part, found.better.astype(bool)) @ coefficients)][-1]
         assert abs(best - sums.min()) <= 1e-8
         assert sums.min() - 1e-8 <= found.bound <= sums.min() + 1e-12

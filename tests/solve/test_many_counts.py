@@ -138,7 +138,7 @@ def test_branching_with_counts_finds_the_best_of_all_worlds(seed):
             known = WORLDS[allowed][np.argmax(sums)]
             grounds = Grounds(part)
             grounds.space = space
-            found = lowest_worlds(grounds, coefficients, known, 1e-6, Budget())
+            found = lowest_worlds(grounds, coefficients, known, slack=1e-6, budget=Budget())
             best = part.functions.hold(np.vstack([known, *found.better]))[-1] @ coefficients
             assert best == pytest.approx(sums.min(), abs=1e-6)
             assert sums.min() - 2e-6 <= found.bound <= sums.min() + 1e-9

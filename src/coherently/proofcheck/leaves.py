@@ -228,7 +228,7 @@ def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], states: St
                 states=left,
                 work=work,
             )
-    return ClusterTables(scopes, tables, rest, sizes, left, containing)
+    return ClusterTables(scopes, tables, rest, sizes=sizes, states=left, containing=containing)
 
 
 def _homes(scope: Iterable[int], containing: Mapping[int, frozenset[int]]) -> frozenset[int]:

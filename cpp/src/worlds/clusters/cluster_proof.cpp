@@ -7,11 +7,12 @@
 namespace coherently {
 namespace {
 
-constexpr std::size_t root_sweeps = 512, sweeps = 24;
+constexpr std::size_t root_sweeps = 2048, sweeps = 24;
 constexpr double worthwhile = 0.01;  // the part of the gap that a sweep must close to go on
-constexpr double taken = 0.3;        // the part of the gap that messages must close to be used by the branches below
-constexpr double finest = 0x1p-36;   // the least slack, as a part of the sum of all sizes of coefficients
-constexpr double roundings = 16;     // the slack is at least so many units for each event
+constexpr double root_worthwhile = 0.0003;
+constexpr double taken = 0.3;       // the part of the gap that messages must close to be used by the branches below
+constexpr double finest = 0x1p-36;  // the least slack, as a part of the sum of all sizes of coefficients
+constexpr double roundings = 16;    // the slack is at least so many units for each event
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
@@ -197,11 +198,12 @@ bool ClusterProof::tighten(Open& open) {
     const double before = dual.bound(), gap = cutoff() - rest_ - before;
     double last = before;
     const std::size_t most = visited_ == 1 ? root_sweeps : sweeps;
+    const double least_gain = visited_ == 1 ? root_worthwhile : worthwhile;
     for (std::size_t i = 0; i < most; ++i) {
         if (stopped_) return false;
         dual.sweep();
         const double left = cutoff() - rest_ - last, gained = dual.bound() - last;
-        if (gained >= left || gained < worthwhile * left) break;
+        if (gained >= left || gained < least_gain * left) break;
         last = dual.bound();
     }
     const bool is_leaf = dual.bound() + rest_ >= cutoff();

@@ -247,7 +247,9 @@ class _Run:
         nearest.proof = Proof.BRANCHES
         known = min(nearest.mixture()[1], key=core.energy)
         slack = shortfall - (core.level() - core.energy(known))
-        found = lowest_worlds(nearest.grounds, core.gradient(), known, slack, self.budget, scale=2.0, hasty=True)
+        found = lowest_worlds(
+            nearest.grounds, core.gradient(), known, slack=slack, budget=self.budget, scale=2.0, hasty=True
+        )
         core.certify(found.bound)
         if nearest.is_done(self.tolerance) and found.tree is not None:
             nearest.branched = Hints(x=nearest.x, tree=found.tree)

@@ -91,7 +91,7 @@ class Oracle:
         if budget.is_over():
             lowest = float(np.minimum(coefficients, 0.0).sum())
             return Least(world=world, value=core.value(world), bound=lowest, exact=False, proof=Proof.NOTHING)
-        found = lowest_worlds(self.grounds, coefficients, world, tolerance, budget)
+        found = lowest_worlds(self.grounds, coefficients, world, slack=tolerance, budget=budget)
         for better in found.better:
             world = better if core.value(better) < core.value(world) else world
         value = core.value(world)

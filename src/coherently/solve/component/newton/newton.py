@@ -336,7 +336,8 @@ class Newton:
         self.proved = plane.coefficients, least
         if self.is_bounded and (plane.bound(least) > self.bound or self.proof is Proof.NOTHING):
             self.bound, self.proof = max(self.bound, plane.bound(least)), proof
-            self.hints = hints
+            if proof is not Proof.BRANCHES or hints.tree is not None or self.hints is None:
+                self.hints = hints  # else the branches that were left open cannot be written down
 
     def _least(self, coefficients: Vector, known: Truth | None) -> tuple[float, Proof, SignTree | ClusterTree | None]:
         """A lower bound on a sum over all worlds; if it is not exact, the best world found joins the engine's."""
