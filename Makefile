@@ -6,7 +6,7 @@ CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -ty
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate evidence leaderboard release fresh clean again
+.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate evidence leaderboard release fresh container clean again
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
@@ -69,6 +69,11 @@ release: browser postgres
 fresh:
 	@sh setup/machine.sh fresh
 	unshare --mount "$(PYTHON)" -m setup.fresh $(COMMANDS)
+
+# The steps of deploy/Containerfile in roots of a plain Debian, where there is no container engine.
+container:
+	@sh setup/machine.sh fresh
+	unshare --mount "$(PYTHON)" -m setup.container
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,6 +16,7 @@ PARTS = (
     "counts",
     "proofs",
     "components",
+    "tuning",
     "structure",
     "explain",
     "live",

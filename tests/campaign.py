@@ -18,7 +18,7 @@ from tests.scoring import consistency_checks, coverage_checks, gain_checks, inte
 from tests.solve import count_checks, exact_checks, law_checks, structure_checks
 from tests.verifier import tampering
 from tests.web import postgres
-from tests.web.api import api_checks, clock_checks, two_server_checks, upgrade_checks
+from tests.web.api import api_checks, clock_checks, privacy_checks, two_server_checks, upgrade_checks
 from tests.web.server_process import serving
 from tests.web.store import load_checks
 from tests.whole import (
@@ -254,6 +254,11 @@ def upgrades_lose_nothing(part):
         return str(upgrade_checks.check_upgrade(url, schema, 19_000 + part, answers=50, overlap=part % 5 == 4))
 
 
+def numbers_are_private(part):
+    with _store_of(part) as url:
+        privacy_checks.check_privacy(url, 20_000 + part, 1_000 // PARTS)
+
+
 def networks_agree(part):
     return f"{network_checks.check_runs(16_000 + part, 5_000 // PARTS):.1e}"
 
@@ -375,6 +380,8 @@ CAMPAIGNS = {
     "store": servers_are_as_one,
     "20 upgrades from three earlier schemas, half on each store, while judges answer (most requests sent again in a "
     "twentieth)": upgrades_lose_nothing,
+    "1,000 steps of judges, facilitators and others, half on each store: pages, calls, files and streams searched for "
+    "numbers of open rounds with names": numbers_are_private,
     "5,000 networks under losses, repeats and restarts against loops in one place (largest difference)": networks_agree,
     "10,000 panels on the page that needs no installation, in Chromium, against Python (largest part in which it "
     "leaves something to the package)": pages_agree,

@@ -9,6 +9,7 @@ void bind_space(nanobind::module_& module);
 void bind_nearest(nanobind::module_& module);
 void bind_rows(nanobind::module_& module);
 void bind_oracle(nanobind::module_& module);
+void bind_clusters(nanobind::module_& module);
 void bind_annealing(nanobind::module_& module);
 void bind_answers(nanobind::module_& module);
 void bind_tables(nanobind::module_& module);
@@ -27,6 +28,7 @@ NB_MODULE(_core, module) {
     coherently::bindings::bind_nearest(module);
     coherently::bindings::bind_rows(module);
     coherently::bindings::bind_oracle(module);
+    coherently::bindings::bind_clusters(module);
     coherently::bindings::bind_annealing(module);
     coherently::bindings::bind_answers(module);
     coherently::bindings::bind_tables(module);

@@ -196,6 +196,16 @@ class ComponentTable:
 
 _KeptTree: TypeAlias = tuple[bytes, NDArray[np.int64], NDArray[np.int8], NDArray[np.float64]]
 
+_ClusterTree: TypeAlias = tuple[
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int64],
+]
+
 class NearestMixture:
     def __init__(
         self,
@@ -278,6 +288,29 @@ class WorldOracle:
     def prove(self, seconds: float, nodes: int = ...) -> str: ...
     def bound(self) -> float: ...
     def better(self) -> NDArray[np.uint8]: ...
+
+class ClusterProof:
+    def __init__(
+        self,
+        functions: Functions,
+        space: Space | None = None,
+        cells: float = 256.0,
+        elimination: float = 65536.0,
+    ) -> None: ...
+    def start(
+        self,
+        coefficients: NDArray[np.float64],
+        known: NDArray[np.uint8],
+        slack: float,
+        keep: bool,
+    ) -> None: ...
+    def run(self, nodes: int, hasty: bool) -> bool: ...
+    def stop(self) -> None: ...
+    def bound(self) -> float: ...
+    def nodes(self) -> int: ...
+    def unit(self) -> float: ...
+    def better(self) -> NDArray[np.uint8]: ...
+    def tree(self) -> _ClusterTree | None: ...
 
 def write_signs(
     tree: bytes,

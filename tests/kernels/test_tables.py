@@ -219,6 +219,9 @@ def test_json_lines_that_are_read_are_read_as_python_does(rows, cut, spaced):
 @example(
     [(5e-324, ""), (1.7976931348623157e308, '"'), (1e16, ","), (1e15, ""), (1e-5, ""), (0.0001, ""), (-0.0, "")], ","
 )
+@example(
+    [(x, "") for x in (1e15 + 0.125, 4503599627370495.5, 9007199254740993.0, 1.5, -12.75, 0.00010000000000000002)], ";"
+)
 def test_rows_are_written_as_python_does(rows, delimiter):
     numbers, texts = np.array([row[0] for row in rows], np.float64), [row[1] for row in rows]
     wanted = io.StringIO(newline="")

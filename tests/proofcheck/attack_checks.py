@@ -154,7 +154,7 @@ def least(total):
     return min(found)
 
 
-def random_tree(rng, told, record, depth=0, states=None):
+def random_tree(rng, told, record, depth=0, states=None, clusters=()):
     """The nodes of a true tree, in preorder: whatever its hints are, it bounds the planes from below."""
     known = states or {}
     scopes = [one.scope for one in scopes_of(told, record)]
@@ -165,13 +165,18 @@ def random_tree(rng, told, record, depth=0, states=None):
         children = [rng.sample(every, rng.randint(0, len(every))) for _ in range(rng.randint(1, len(every) - 1))]
         children.append([s for s in every if not any(s in one for one in children)] or [rng.choice(every)])
         left = known.get(x, every)
+        inherited = cluster_leaf(rng, space, scopes, variables, record["bits"]) if rng.random() < 0.5 else {}
+        clusters = inherited.get("k", clusters)
         below = [
-            random_tree(rng, told, record, depth + 1, known | {x: [s for s in left if s in one]}) for one in children
+            random_tree(rng, told, record, depth + 1, known | {x: [s for s in left if s in one]}, clusters)
+            for one in children
         ]
-        return [{"v": x, "c": children}, *itertools.chain.from_iterable(below)]
+        return [{"v": x, "c": children} | inherited, *itertools.chain.from_iterable(below)]
     kind = rng.random()
     if kind < 0.35:
         return [{"e": rng.sample(variables, rng.randint(0, len(variables)))}]
+    if kind < 0.5 and clusters:
+        return [cluster_messages(rng, space, clusters, record["bits"])]
     if kind < 0.6 or any(space.variables[v].size > 2 for v in variables) or max(map(len, scopes)) > 2:
         return [cluster_leaf(rng, space, scopes, variables, record["bits"])]
     return [sign_leaf(rng, whole_sum(told, record), variables, record["laws"], known)]
@@ -181,6 +186,11 @@ def cluster_leaf(rng, space, scopes, variables, bits):
     """Clusters that contain most functions, and messages over what two of them share."""
     clusters = [sorted({*scope, *rng.sample(variables, rng.randint(0, 1))}) for scope in scopes if rng.random() < 0.9]
     clusters = [one for one in clusters if space.cells(one) <= 4096]
+    return {"k": clusters} | cluster_messages(rng, space, clusters, bits)
+
+
+def cluster_messages(rng, space, clusters, bits):
+    """Messages over what two clusters share, in units that are now and then larger."""
     messages = []
     for _ in range(rng.randint(0, 12) if len(clusters) > 1 else 0):
         a, b = rng.sample(range(len(clusters)), 2)
@@ -188,7 +198,7 @@ def cluster_leaf(rng, space, scopes, variables, bits):
         scope = rng.sample(shared, rng.randint(0, min(2, len(shared))))
         size = 2 ** rng.choice((bits - 2, bits, 63, 300))
         messages.append([a, b, scope, [rng.randint(-size, size) for _ in range(space.cells(scope))]])
-    return {"k": clusters, "m": messages}
+    return {"m": messages} | ({"u": rng.randint(0, 20)} if rng.random() < 0.5 else {})
 
 
 def sign_leaf(rng, total, variables, laws, states):

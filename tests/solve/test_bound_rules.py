@@ -1,12 +1,11 @@
 """Each rule that bounds the least objective, at points that are not the best ones, against all worlds at once.
 
 Search finds the best answer first on small panels, so a bound that is too high does not show in results. Here the
-answers are held back: mixtures lack a world, searches find nothing, programs stop early.
+answers are held back: mixtures lack a world, searches find nothing, clusters are small.
 """
 
 from types import SimpleNamespace
 
-import highspy
 import numpy as np
 import pytest
 
@@ -26,10 +25,10 @@ from coherently.solve.lower_bounds.semidefinite import SpectralBound
 from coherently.solve.relaxed.pairs import solve_pairwise
 from coherently.solve.relaxed.relaxation import Relaxation
 from coherently.solve.worlds import grounds as grounds_module
+from coherently.solve.worlds.branches import lowest_worlds
 from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.held import Pricing
 from coherently.solve.worlds.oracle import Oracle
-from coherently.solve.worlds.program import best_world
 from tests.problem.test_terms import under
 from tests.solve import composite_reference
 from tests.solve.exact_checks import random_panel
@@ -88,83 +87,23 @@ def test_no_world_lies_below_what_the_oracle_proves(monkeypatch, seed, most, law
             assert found.value - found.bound <= tolerance + 1e-5
 
 
-class Halted:
-    """HiGHS as if its time were over: a world that is not the best, and a bound below it."""
-
-    bound, status, valid = -123.25, 2, True
-
-    def __init__(self):
-        self._solver = REAL()
-
-    def __getattr__(self, name):
-        return getattr(self._solver, name)
-
-    def getInfo(self):  # noqa: N802, the solver's own name
-        info = self._solver.getInfo()
-        return SimpleNamespace(
-            valid=self.valid,
-            primal_solution_status=self.status,
-            mip_dual_bound=self.bound,
-            objective_function_value=info.objective_function_value,
-            mip_gap=1.0,
-        )
-
-
-REAL = highspy.Highs
-
-
-@pytest.mark.parametrize(("status", "valid"), [(2, True), (0, True), (2, False)])
-def test_a_program_that_was_stopped_bounds_by_its_bound_and_not_by_its_world(monkeypatch, status, valid):
-    part, worlds = part_of(1)
-    coefficients = np.random.default_rng(0).normal(size=len(part))
-    least = float((holds(part, worlds) @ coefficients).min())
-    monkeypatch.setattr(highspy, "Highs", type("Stopped", (Halted,), {"status": status, "valid": valid}))
-    relaxation = Relaxation(part, None)
-    world, bound = best_world(relaxation, coefficients, soon())
-    assert bound == -123.25
-    if status and valid:
-        assert holds(part, world[None].astype(bool))[0] @ coefficients >= least - 1e-9
-    else:
-        assert world is None
-    monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
-    monkeypatch.setattr(Grounds, "is_branchable", False)
-    assert Oracle(part).least(coefficients, soon()).bound == -123.25
-    # A program that proved nothing leaves what holds of any sum.
-    monkeypatch.setattr(highspy, "Highs", type("Empty", (Halted,), {"status": 0, "bound": -np.inf}))
-    world, bound = best_world(relaxation, coefficients, soon())
-    assert world is None
-    assert bound <= least
-
-
 @pytest.mark.parametrize("laws", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_programs_that_need_not_be_exact_still_bound_every_world(seed, laws):
-    part, worlds = part_of(seed, laws=laws)
-    oracle = Oracle(part)
-    relaxation = Relaxation(part, oracle.space)
-    truth = holds(part, worlds).astype(float)
-    for coefficients in np.random.default_rng(seed).normal(size=(4, len(part))):
-        least = float((truth @ coefficients).min())
-        for tolerance in (0.0, 1.0, 1e6):
-            world, bound = best_world(relaxation, coefficients, soon(), tolerance)
-            assert bound <= least + 1e-6
-            assert world is None or holds(part, world[None].astype(bool))[0] @ coefficients >= least - 1e-9
-
-
-@pytest.mark.parametrize("laws", [False, True])
-@pytest.mark.parametrize("seed", range(6))
-def test_a_program_finds_the_best_world_and_its_bound_whichever_world_it_starts_with(seed, laws):
-    part, worlds = part_of(seed, laws=laws)
-    relaxation = Relaxation(part, Oracle(part).space)
+def test_branching_over_clusters_bounds_every_world_and_finds_the_best(monkeypatch, seed, laws):
+    part, worlds = part_of(seed, laws=laws, most=4, n_variables=8, rows=30)
     rng = np.random.default_rng(seed)
-    for coefficients in rng.normal(size=(3, len(part))):
-        sums = holds(part, worlds) @ coefficients
-        impossible = (1 - worlds[np.argmin(sums)]).astype(np.uint8)  # in general
-        for start in (*worlds[[np.argmin(sums), np.argmax(sums)]].astype(np.uint8), impossible):
-            world, bound = best_world(relaxation, coefficients, soon(), 0.0, start)
-            assert bound <= sums.min() + 1e-6
-            assert bound >= sums.min() - 1e-5
-            assert holds(part, world[None].astype(bool))[0] @ coefficients == pytest.approx(sums.min(), abs=1e-5)
+    for cells, elimination in ((4.0, 0.0), (8.0, 40.0), (64.0, 2.0**16)):
+        grounds = Grounds(part)
+        monkeypatch.setattr(Grounds, "branches", _core.ClusterProof(part.handle, grounds.space, cells, elimination))
+        for slack in (1e-9, 0.5, 1e6):
+            coefficients = rng.normal(size=len(part))
+            sums = holds(part, worlds) @ coefficients
+            for known in worlds[[np.argmin(sums), np.argmax(sums)]].astype(np.uint8):
+                found = lowest_worlds(grounds, coefficients, known, slack, soon(hints=True))
+                best = (holds(part, np.vstack([known, *found.better]).astype(bool)) @ coefficients)[-1]
+                assert found.bound <= sums.min() + 1e-12
+                assert found.bound >= best - slack * (1 + 1e-9) - 1e-9
+                assert all((worlds == world.astype(bool)).all(axis=1).any() for world in found.better)
 
 
 def test_the_oracle_takes_a_known_world_for_no_more_than_it_is(monkeypatch):
@@ -178,17 +117,6 @@ def test_the_oracle_takes_a_known_world_for_no_more_than_it_is(monkeypatch):
         found = Oracle(part).least(coefficients, soon(), 0.0, worst)
         assert found.value == pytest.approx(sums.min(), abs=1e-5)
         assert found.bound <= sums.min() + 1e-6
-
-
-def test_a_world_of_a_program_that_breaks_laws_is_none():
-    part, _ = part_of(1)
-    relaxation = Relaxation(part, None)
-    coefficients = np.random.default_rng(0).normal(size=len(part))
-    world, bound = best_world(relaxation, coefficients, soon())
-    assert world is not None
-    # Laws that no cluster covers are known to the space alone.
-    relaxation.space = SimpleNamespace(allows=lambda rows: np.zeros(len(rows), np.uint8))
-    assert best_world(relaxation, coefficients, soon()) == (None, bound)
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])

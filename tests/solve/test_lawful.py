@@ -11,9 +11,10 @@ from coherently import _core
 from coherently.problem import Block, Space, pose, split
 from coherently.solve.budget import Budget
 from coherently.solve.relaxed.relaxation import Relaxation
+from coherently.solve.worlds.branches import lowest_worlds
+from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.lawful import core_space, without_witness
 from coherently.solve.worlds.oracle import Oracle
-from coherently.solve.worlds.program import best_world
 from tests.problem.test_terms import under
 from tests.solve import law_checks
 from tests.solve.exact_checks import random_panel
@@ -108,7 +109,7 @@ def test_the_oracle_finds_the_least_of_the_possible_worlds(seed, monkeypatch):
             assert least.bound <= sums.min() + 1e-9
 
 
-def test_clusters_bound_from_below_and_their_program_finds_the_best_world():
+def test_clusters_bound_from_below_and_branching_finds_the_best_world():
     rng = np.random.default_rng(5)
     for _ in range(15):
         part = split(law_checks.random_lawful(rng).merged)[0].merged
@@ -116,10 +117,12 @@ def test_clusters_bound_from_below_and_their_program_finds_the_best_world():
         least = np.nansum(part.weight * (law_checks.by_nnls(part) - part.mean) ** 2)
         assert relaxation.bound(Budget()) <= least + 1e-7 * max(1.0, least)
         coefficients = rng.normal(size=len(part))
-        world, bound = best_world(relaxation, coefficients, Budget())
-        sums = holds(part, law_checks.obeying(part)).astype(float) @ coefficients
-        assert abs(holds(part, world[None].astype(bool))[0] @ coefficients - sums.min()) <= 1e-9
-        assert bound <= sums.min() + 1e-6
+        obeying = law_checks.obeying(part)
+        sums = holds(part, obeying).astype(float) @ coefficients
+        found = lowest_worlds(Grounds(part), coefficients, obeying[np.argmax(sums)].astype(np.uint8), 1e-9, Budget())
+        best = [sums.max(), *(holds(part, found.better.astype(bool)) @ coefficients)][-1]
+        assert abs(best - sums.min()) <= 1e-8
+        assert sums.min() - 1e-8 <= found.bound <= sums.min() + 1e-12
 
 
 def test_large_overlapping_counts_are_kept():

@@ -1,5 +1,6 @@
 """Recipes: the line in log-odds, the coherent step after it, files."""
 
+import json
 import math
 from dataclasses import replace
 
@@ -387,3 +388,54 @@ def test_what_earlier_versions_leave_out_means_what_it_meant():
     for old in ({"recipe": 1}, {"format": "coherently-recipe", "version": 2}):
         assert co.Recipe.from_dict(old) == co.Recipe("trimmed", clip=0.01)
         assert co.Recipe.from_dict(old | {"pool": "log"}) == co.Recipe("log", clip=0.01, consensus=0)
+
+
+def test_a_file_of_version_0_1_is_read_as_it_was_meant(tmp_path):
+    text = """{
+      "recipe": 1, "pool": "log", "exponent": 1.25, "shift": -0.5, "loss": "brier", "clip": 0.01,
+      "then": {"method": "exact", "tolerance": 1e-06, "time_limit": 60.0, "seed": 0,
+               "conditionals": "called_off", "threads": 0}
+    }"""
+    (tmp_path / "old.json").write_text(text)
+    old = co.read_recipe(tmp_path / "old.json")
+    assert (old.pool, old.exponent, old.shift, old.clip, old.consensus, old.signal) == ("log", 1.25, -0.5, 0.01, 0, 0)
+    expected = co.aggregate(PANEL, co.Recipe("log", 1.25, -0.5, clip=0.01)).solution.value
+    np.testing.assert_array_equal(co.aggregate(PANEL, old).solution.value, expected)
+    (tmp_path / "new.json").write_text(old.to_json())
+    assert co.read_recipe(tmp_path / "new.json") == old
+
+
+def test_a_file_says_its_version_and_what_to_do():
+    """The steps, followed by hand with the numbers of the file and nothing else, give the numbers of the recipe."""
+    parts = [
+        (0.75, co.Recipe("log", 1.5, -0.25, judges={"A": 3.0, "B": 1.0}, then=None)),
+        (0.25, co.Recipe("linear", then=None)),
+    ]
+    recipe = co.Recipe("blend", parts=parts, then=None)
+    told = json.loads(recipe.to_json())
+    assert (told["format"], told["version"]) == ("coherently-recipe", 5)
+    assert [step.split(":")[0] for step in told["steps"]] == [
+        "Part 1, share 0.75",
+        "Part 2, share 0.25",
+        "Average the log-odds of the parts by their shares, each number between 0.001 and 1 less that.",
+    ]
+    by_hand = {event: _followed(told, [row for row in ROWS if row[1] == event]) for _, event, _ in ROWS}
+    found = dict(zip(PANEL.written.text, recipe.numbers(pose(PANEL)), strict=True))
+    assert found == pytest.approx(by_hand)
+
+
+def _followed(told, rows):
+    """The answer about an event by the steps of the file."""
+    odds = 0.0
+    for part in told["parts"]:
+        judges = part["judges"] or {"anyone": 1.0}
+        weight = [judges.get(judge, sum(judges.values()) / len(judges)) for judge, _, _ in rows]
+        pool = mean = sum(w * p for w, (_, _, p) in zip(weight, rows, strict=True)) / sum(weight)
+        if part["pool"] == "log":
+            each = [logit(min(max(p, part["clip"]), 1 - part["clip"])) for _, _, p in rows]
+            pool = sigmoid(sum(w * z for w, z in zip(weight, each, strict=True)) / sum(weight))
+            if (mean - 0.5) * (pool - 0.5) > 0 and abs(mean - 0.5) > abs(pool - 0.5):
+                pool = mean
+            pool = sigmoid(part["exponent"] * logit(min(max(pool, 0.01), 0.99)) + part["shift"])
+        odds += part["share"] * logit(min(max(pool, 0.001), 0.999))
+    return sigmoid(odds)

@@ -10,7 +10,7 @@ WORDS = {
     "loss": ("brier", "log", "spherical"),
     "groups": ("singletons", "logical", "pairs", "triples", "cliques", "global"),
     "conditionals": ("called_off", "linearised", "ratio"),
-    "proof": ("nothing", "elimination", "HiGHS"),
+    "proof": ("nothing", "elimination", "clusters"),
     "route": ("enumeration", "elimination"),
     "panel_sha256": ("0" * 64,),
 }

@@ -199,35 +199,39 @@ bool ComponentTable::list_truth(std::size_t component, Desk& desk) const {
                                                                                                << (i % 64);
     desk.truth.resize(events.size() * words), desk.hashes.assign(desk.raw.size(), 0);
     const EventView view = posed_.events.view(posed_.n_variables);
-    for (std::size_t e = 0; e < events.size(); ++e) {
-        const LargeEvent event = function_of(view, static_cast<std::size_t>(events[e]));
-        desk.own.clear();
-        for (const std::int32_t v : event.variables) desk.own.push_back(number_[static_cast<std::size_t>(v)]);
-        const Function function{event.counted ? FunctionKind::count : FunctionKind::table, desk.own, event.words};
-        const std::uint64_t key = mix(e);
-        for (std::size_t w = 0; w < words; ++w) {
-            const std::size_t left = desk.raw.size() - 64 * w;
-            const std::uint64_t inside = left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
-            std::uint64_t holds = evaluate(function, desk.columns.data(), words, w) & inside;
-            desk.truth[e * words + w] = holds;
-            for (; holds; holds &= holds - 1)
-                desk.hashes[64 * w + static_cast<std::size_t>(std::countr_zero(holds))] += key;
-        }
-    }
     const auto holds = [&](std::size_t e, std::size_t world) {
         return desk.truth[e * words + world / 64] >> (world % 64) & 1;
     };
     desk.kept.clear(), desk.worlds.clear();
-    for (std::size_t i = 0; i < desk.raw.size(); ++i) {
-        const bool known = std::any_of(desk.kept.begin(), desk.kept.end(), [&](std::size_t other) {
-            if (desk.hashes[other] != desk.hashes[i]) return false;
-            for (std::size_t e = 0; e < events.size(); ++e)
-                if (holds(e, other) != holds(e, i)) return false;
-            return true;
-        });
-        if (known) continue;
-        if (desk.kept.size() >= posed_.most_worlds) return false;
-        desk.kept.push_back(i), desk.worlds.push_back(desk.raw[i]);
+    // The first worlds mostly say whether there are too many.
+    constexpr std::size_t first_words = 2;
+    for (std::size_t begin = 0, end = std::min(words, first_words); begin < end; begin = end, end = words) {
+        for (std::size_t e = 0; e < events.size(); ++e) {
+            const LargeEvent event = function_of(view, static_cast<std::size_t>(events[e]));
+            desk.own.clear();
+            for (const std::int32_t v : event.variables) desk.own.push_back(number_[static_cast<std::size_t>(v)]);
+            const Function function{event.counted ? FunctionKind::count : FunctionKind::table, desk.own, event.words};
+            const std::uint64_t key = mix(e);
+            for (std::size_t w = begin; w < end; ++w) {
+                const std::size_t left = desk.raw.size() - 64 * w;
+                const std::uint64_t inside = left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+                std::uint64_t holds_in = evaluate(function, desk.columns.data(), words, w) & inside;
+                desk.truth[e * words + w] = holds_in;
+                for (; holds_in; holds_in &= holds_in - 1)
+                    desk.hashes[64 * w + static_cast<std::size_t>(std::countr_zero(holds_in))] += key;
+            }
+        }
+        for (std::size_t i = 64 * begin; i < std::min(64 * end, desk.raw.size()); ++i) {
+            const bool known = std::any_of(desk.kept.begin(), desk.kept.end(), [&](std::size_t other) {
+                if (desk.hashes[other] != desk.hashes[i]) return false;
+                for (std::size_t e = 0; e < events.size(); ++e)
+                    if (holds(e, other) != holds(e, i)) return false;
+                return true;
+            });
+            if (known) continue;
+            if (desk.kept.size() >= posed_.most_worlds) return false;
+            desk.kept.push_back(i), desk.worlds.push_back(desk.raw[i]);
+        }
     }
     desk.every = desk.kept.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << desk.kept.size()) - 1;
     desk.bits.assign(events.size(), 0);

@@ -23,12 +23,13 @@ void write_number(double value, std::string& out) {
     if (std::signbit(value)) out += '-';
     // At most 17 digits, a point, and an exponent such as e-308.
     char text[32];
-    if (std::abs(value) < largest_whole && value == std::trunc(value)) {
+    const bool is_whole = value == std::trunc(value);
+    if (is_whole && std::abs(value) < largest_whole) {
         const auto whole = static_cast<std::int64_t>(std::abs(value));
         out.append(text, std::to_chars(text, text + sizeof text, whole).ptr).append(".0");
         return;
     }
-    if (std::abs(value) >= least_plain && std::abs(value) < largest_whole) {
+    if (!is_whole && std::abs(value) >= least_plain) {  // below 2^53, as all larger numbers are whole
         out.append(text, std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::fixed).ptr);
         return;
     }

@@ -23,7 +23,6 @@ from coherently import _core
 from coherently.errors import MissingDependencyError, PanelError, Where
 from coherently.events import PackedTexts
 from coherently.panel.columnar.arrow import arrow_array
-from coherently.panel.workbook_writer import write_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,6 +84,8 @@ def write_table(
     name = Path(path).name.lower()
     with replacing(path) as file:
         if name.endswith(".xlsx"):
+            from coherently.panel.workbook_writer import write_workbook
+
             write_workbook({key: _cells(column) for key, column in _titled(columns, labels).items()}, file)
         elif excel_csv:
             file.write(excel_bytes(_titled(columns, labels), has_decimal_comma(os.environ)))

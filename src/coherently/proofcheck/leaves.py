@@ -7,7 +7,8 @@ world. A branch of a proof may restrict variables to some of their states.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, TypeAlias
 
 from .check_errors import ProofRefusedError
@@ -162,15 +163,33 @@ def bound_by_elimination(total: CostSum, order: Sequence[int], states: States, w
 
 @dataclass(frozen=True)
 class ClusterTables:
-    """R6: sets of variables, with the functions and laws that each contains, over all states."""
+    """R6: sets of variables, with the functions and laws that each contains, over the states that a branch leaves."""
 
     scopes: Sequence[tuple[int, ...]]
     tables: Sequence[Sequence[int]]
     rest: int
+    sizes: Mapping[int, int]
+    states: States
     containing: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
+    def least(self) -> int:
+        """The sum of the least values of the clusters: no more than the least of E."""
+        return self.rest + sum(min(table, default=LARGE) for table in self.tables)
 
-def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], work: WorkLeft) -> ClusterTables:
+    def within(self, x: int, states: tuple[int, ...], work: WorkLeft) -> ClusterTables:
+        """The same where a variable has only some of its states."""
+        tables, kept = list(self.tables), {self.states[x].index(state) for state in states}
+        for number in self.containing.get(x, ()):
+            places = [True]
+            for v in self.scopes[number]:
+                left = [i in kept if v == x else True for i in range(len(self.states[v]))]
+                places = [place and one for place in places for one in left]
+            work.spend(len(places))
+            tables[number] = [value for value, place in zip(tables[number], places, strict=True) if place]
+        return replace(self, tables=tables, states={**self.states, x: states})
+
+
+def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], states: States, work: WorkLeft) -> ClusterTables:
     """Give each function to the first cluster that contains it, each law to all; others by their own minimum."""
     sizes = {v: one.size for v, one in enumerate(total.space.variables)}
     near: dict[int, set[int]] = {}
@@ -184,8 +203,9 @@ def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], work: Work
     if sum(map(total.space.cells, scopes)) > LARGEST_TABLE:
         raise ProofRefusedError(f"the clusters have more than {LARGEST_TABLE} states together")
     containing = {v: frozenset(places) for v, places in near.items()}
-    tables = [[0] * total.space.cells(scope) for scope in scopes]
     full = {v: tuple(range(size)) for v, size in sizes.items()}
+    left = full | dict(states)
+    tables = [[0] * prod(len(left[v]) for v in scope) for scope in scopes]
     rest = 0
     for function, c in total.parts.items():
         homes = _homes(function.scope, containing)
@@ -193,12 +213,22 @@ def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], work: Work
             rest += (c if function.constant is True else 0) if function.constant is not None else min(0, c)
             continue
         plain = TruthFunction(function.scope, function.mask)
-        _add(tables, min(homes), scopes, factor_of(total.space, plain, full, held=c), sizes=sizes, work=work)
+        _add(
+            tables, min(homes), scopes, factor_of(total.space, plain, full, held=c), sizes=sizes, states=left, work=work
+        )
     for law in total.laws:
         for home in _homes(law.scope, containing) if law.mask is not None else ():
             plain = TruthFunction(law.scope, law.mask)
-            _add(tables, home, scopes, factor_of(total.space, plain, full, failed=LARGE), sizes=sizes, work=work)
-    return ClusterTables(scopes, tables, rest, containing)
+            _add(
+                tables,
+                home,
+                scopes,
+                factor_of(total.space, plain, full, failed=LARGE),
+                sizes=sizes,
+                states=left,
+                work=work,
+            )
+    return ClusterTables(scopes, tables, rest, sizes, left, containing)
 
 
 def _homes(scope: Iterable[int], containing: Mapping[int, frozenset[int]]) -> frozenset[int]:
@@ -213,6 +243,7 @@ def _add(
     scopes: Sequence[tuple[int, ...]],
     factor: Factor,
     sizes: Mapping[int, int],
+    states: States,
     work: WorkLeft,
     sign: int = 1,
 ) -> None:
@@ -224,33 +255,33 @@ def _add(
     places = [0]
     for v in scopes[home]:
         step = steps.get(v, 0)
-        places = [place + step * state for place in places for state in range(sizes[v])]
+        places = [place + step * state for place in places for state in states[v]]
     work.spend(len(places))
     tables[home] = [t + sign * values[place] for t, place in zip(tables[home], places, strict=True)]
 
 
-def bound_by_messages(
-    total: CostSum, clusters: ClusterTables, messages: Sequence[Any], states: States, work: WorkLeft
-) -> int:
+def with_messages(clusters: ClusterTables, messages: Sequence[Any], shift: int, work: WorkLeft) -> ClusterTables:
     """R6: a message is added to one cluster and taken from another, so the sum of all stays E, whatever it is.
 
-    E is then at least the sum of the least values of the clusters, over the states that are left.
+    Values of messages are in units of 2^shift.
     """
-    tables = [list(table) for table in clusters.tables]
-    sizes = {v: one.size for v, one in enumerate(total.space.variables)}
+    tables = list(map(list, clusters.tables))
     for to, come, scope, values in messages:
         homes = _homes(scope, clusters.containing) if scope else frozenset(range(len(tables)))
         if to not in homes or come not in homes or len(set(scope)) < len(scope):
             raise ProofRefusedError("a message is not between two clusters that contain its variables")
-        if len(values) != total.space.cells(scope):
+        if len(values) != prod(clusters.sizes[v] for v in scope):
             raise ProofRefusedError("a message has another number of values than its variables have states")
+        factor = tuple(scope), [value << shift for value in values]
         for home, sign in ((to, 1), (come, -1)):
-            _add(tables, home, clusters.scopes, (tuple(scope), values), sizes=sizes, work=work, sign=sign)
-    least = clusters.rest
-    for scope, table in zip(clusters.scopes, tables, strict=True):
-        places = [0]
-        for v in scope:
-            left = states.get(v, tuple(range(sizes[v])))
-            places = [place * sizes[v] + state for place in places for state in left]
-        least += min((table[place] for place in places), default=LARGE)
-    return least
+            _add(
+                tables,
+                home,
+                clusters.scopes,
+                factor,
+                sizes=clusters.sizes,
+                states=clusters.states,
+                work=work,
+                sign=sign,
+            )
+    return replace(clusters, tables=tables)

@@ -41,8 +41,8 @@ from .leaves import (
     States,
     WorkLeft,
     bound_by_elimination,
-    bound_by_messages,
     cluster_tables,
+    with_messages,
 )
 from .loss_planes import LinearCost, LinearisedCost
 from .numbers import rounded_down
@@ -62,6 +62,7 @@ LONGEST_LINE, LONGEST_TREE, LONGEST_FILE, MOST_BITS, DEEPEST, LONGEST_INTEGER = 
     1_234,
 )
 KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
+LEAF_KEYS = {"e": {"e", "k"}, "m": {"m", "u", "k"}, "s": {"s", "p", "bytes"}}
 
 
 @dataclass
@@ -319,11 +320,17 @@ class ProofTree:
         return min(found)
 
     def _inherit(self, branch: Branch, node: dict[str, Any]) -> Branch:
-        if "k" not in node:
-            return branch
-        if not isinstance(node["k"], list):
-            raise ProofRefusedError("a list of clusters is missing")
-        clusters = cluster_tables(self.total, [tuple(integers(one)) for one in node["k"]], self.work)
+        clusters = branch.clusters
+        if "k" in node:
+            if not isinstance(node["k"], list):
+                raise ProofRefusedError("a list of clusters is missing")
+            scopes = [tuple(integers(one)) for one in node["k"]]
+            clusters = cluster_tables(self.total, scopes, branch.states, self.work)
+        if "m" in node:
+            if clusters is None or not isinstance(node["m"], list):
+                raise ProofRefusedError("messages without clusters")
+            shift = integer(node.get("u", 0), 0, MOST_BITS)
+            clusters = with_messages(clusters, [_message(one) for one in node["m"]], shift, self.work)
         return Branch(branch.states, branch.depth, clusters)
 
     def _of_signs(self, node: dict[str, Any], tree: bytes, states: States) -> int:
@@ -339,7 +346,11 @@ class ProofTree:
     def _split(self, node: dict[str, Any], branch: Branch) -> list[Branch]:
         """R4: the children's states must cover those that are left to the variable."""
         x = integer(node["v"], 0, len(self.total.space.variables) - 1)
-        if not node.keys() <= {"v", "c", "k"} or not isinstance(node.get("c"), list) or branch.depth >= DEEPEST:
+        if (
+            not node.keys() <= {"v", "c", "k", "m", "u"}
+            or not isinstance(node.get("c"), list)
+            or branch.depth >= DEEPEST
+        ):
             raise ProofRefusedError("a split has v and c, and is not too deep")
         left = branch.states.get(x, tuple(range(self.total.space.variables[x].size)))
         several = [integers(states) for states in node["c"]]
@@ -347,18 +358,20 @@ class ProofTree:
             raise ProofRefusedError("a split has more branches than its variable has states")
         if not set(left) <= {state for states in several for state in states}:
             raise ProofRefusedError("the branches of a split do not cover all states of its variable")
+        kept = [tuple(s for s in left if s in states) for states in map(frozenset, several)]
+        clusters = branch.clusters
         return [
             Branch(
-                {**branch.states, x: tuple(s for s in left if s in states)},
+                {**branch.states, x: states},
                 branch.depth + 1,
-                branch.clusters,
+                None if clusters is None else clusters.within(x, states, self.work),
             )
-            for states in map(frozenset, several)
+            for states in kept
         ]
 
     def _leaf(self, node: dict[str, Any], branch: Branch) -> int:
         kind = next((kind for kind in KINDS if kind in node), "")
-        if not kind or not node.keys() <= ({kind, "p", "bytes"} if kind == "s" else {kind, "k"}):
+        if not kind or not node.keys() <= LEAF_KEYS[kind]:
             raise ProofRefusedError("a node is a split, or a leaf of one of three kinds")
         self.seen.add(kind)
         tree = self.file.take(integer(node.get("bytes"), 1, LONGEST_TREE)) if kind == "s" else b""
@@ -368,11 +381,9 @@ class ProofTree:
             return self._of_signs(node, tree, branch.states)
         if kind == "e":
             return bound_by_elimination(self.total, integers(node["e"]), branch.states, self.work)
-        if branch.clusters is None or not isinstance(node["m"], list):
-            raise ProofRefusedError("messages without clusters")
-        return bound_by_messages(
-            self.total, branch.clusters, [_message(one) for one in node["m"]], branch.states, self.work
-        )
+        assert branch.clusters is not None
+        self.work.spend(sum(map(len, branch.clusters.tables)))
+        return branch.clusters.least()
 
 
 def _message(found: Any) -> tuple[int, int, list[int], list[int]]:

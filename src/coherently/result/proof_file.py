@@ -33,9 +33,11 @@ from coherently.proofcheck.loss_planes import (
 )
 from coherently.proofcheck.posed_panel import PosedPanel
 from coherently.proofcheck.proof_records import FORM, RATIO, Goal, PlaneSum
+from coherently.result.written_clusters import cluster_nodes, grid_digits
 from coherently.result.written_panel import written_panel
 from coherently.result.written_signs import excess_digits, sign_leaf
 from coherently.solve import Global
+from coherently.solve.solution import ClusterTree, SignTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from coherently.proofcheck.posed_panel import PosedPin, PosedTerm
     from coherently.proofcheck.truth_functions import Literal, TruthFunction
     from coherently.result.result import Result
-    from coherently.solve.solution import BoundHints, ClusterForces, SignTree
+    from coherently.solve.solution import BoundHints, ClusterForces
 
 FIRST_BITS = 36
 """Binary digits of coefficients for one term; each doubling of the terms has one more."""
@@ -56,7 +58,7 @@ QUICK_BESIDE_TREE = 2**21
 LARGEST_CLUSTER = 2**14
 """Maximum number of states of a cluster that is written."""
 LONG = 2**20
-"""Number of bytes above which a proof is not packed: factors of matrices, which make it long, hardly become shorter."""
+"""Number of bytes above which a proof is packed quickly, or not at all if it has matrices, which stay as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,9 @@ def _written_proof(result: Result) -> bytes:
     else:
         points = HintedPoints(result, hints, panel.pins)
     forms = written_forms(result, panel, hints)
-    return packed(FORM | {"sha256": panel.digest}, records(panel, Goal(terms, panel.pins), points, forms))
+    written = records(panel, Goal(terms, panel.pins), points, forms)
+    matrices = hints is not None and any(isinstance(tree, SignTree) for tree in hints.trees)
+    return packed(FORM | {"sha256": panel.digest}, written, matrices=matrices)
 
 
 def records(panel: PosedPanel, goal: Goal, points: TouchingPoints, forms: WrittenForms, **more: int) -> list[bytes]:
@@ -121,10 +125,11 @@ def records(panel: PosedPanel, goal: Goal, points: TouchingPoints, forms: Writte
     return [_record(panel, goal, part, points, forms=forms, more=more) for part in parts]
 
 
-def packed(first: dict[str, Any], lines: Sequence[bytes]) -> bytes:
-    """The bytes of a proof with these records."""
+def packed(first: dict[str, Any], lines: Sequence[bytes], *, matrices: bool = False) -> bytes:
+    """The bytes of a proof with these records, among them perhaps matrices."""
     whole = b"".join([_line(first), *lines, _line({"end": len(lines)})])
-    return gzip.compress(whole, 0 if len(whole) > LONG else 6, mtime=0)  # 9 takes thrice as long for 1% less
+    level = 6 if len(whole) <= LONG else 0 if matrices else 3  # 9 takes thrice as long for 1% less
+    return gzip.compress(whole, level, mtime=0)
 
 
 def _line(told: dict[str, Any]) -> bytes:
@@ -255,19 +260,26 @@ def _record(
     leaf: dict[str, Any] = {"e": order if cost <= MOST_WORK else []}
     known = next((forms.forces[v] for one in functions for v in one.scope if v in forms.forces), None)
     tree = next((forms.trees[v] for one in functions for v in one.scope if v in forms.trees), None)
-    rest = b""
+    rest, lines = b"", list[dict[str, Any]]()
     if cost > QUICK_BESIDE_TREE and tree is not None:
-        bits -= excess_digits(tree.tree, tree.unit, bits)
-        total = _planes(panel, goal, part, points, bits=bits)
-        factor = tree.tree.scale * tree.unit * 2**bits
-        leaf, rest = sign_leaf(total, part.laws, tree.tree, tree.literals, factor=factor) or (leaf, b"")
+        kind = tree.tree
+        if isinstance(kind, ClusterTree):
+            bits = grid_digits(kind, tree.unit)
+            factor = kind.scale * tree.unit * 2**bits
+            lines = cluster_nodes(panel.space, kind, tree.literals, factor) or []
+        else:
+            bits -= excess_digits(kind, tree.unit, bits)
+            total = _planes(panel, goal, part, points, bits=bits)
+            factor = kind.scale * tree.unit * 2**bits
+            leaf, rest = sign_leaf(total, part.laws, kind, tree.literals, factor=factor) or (leaf, b"")
     ratios = [_hint(terms[i], points, bits) for i in part.terms]
-    if cost > QUICK_WORK and known is not None and not rest:
+    if cost > QUICK_WORK and known is not None and not rest and not lines:
         told = [(terms[i], hint) for i, hint in zip(part.terms, ratios, strict=True)]
         leaf = known.leaf(panel, bits, [one for one in told if points.is_other_side(one[0])])
     pins = _pin_prices(goal, part, points, bits)
-    head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins, "nodes": 1}
-    return _line(more | head) + _line(leaf) + rest
+    head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins}
+    lines = lines or [leaf]
+    return _line(more | head | {"nodes": len(lines)}) + b"".join(map(_line, lines)) + rest
 
 
 def _pin_prices(goal: Goal, part: ConnectedTerms, points: TouchingPoints, bits: int) -> list[list[int]]:
@@ -396,9 +408,9 @@ class WrittenForces:
 
 @dataclass(frozen=True, slots=True)
 class WrittenTree:
-    """A tree over signs, its variables as the checker's literals, and the unit of its numbers."""
+    """A tree over signs or clusters, its variables as the checker's literals, and the unit of its numbers."""
 
-    tree: SignTree
+    tree: SignTree | ClusterTree
     literals: list[Literal]
     unit: float
 
@@ -419,7 +431,7 @@ def written_forms(result: Result, panel: PosedPanel, hints: BoundHints | None) -
 
 
 def _trees(result: Result, panel: PosedPanel, hints: BoundHints) -> dict[int, WrittenTree]:
-    """The trees over signs, by each of the variables of their components."""
+    """The trees over signs or clusters, by each of the variables of their components."""
     if not hints.trees or result.worlds is None:
         return {}
     names, found = result.worlds.names, dict[int, WrittenTree]()

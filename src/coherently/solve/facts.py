@@ -83,7 +83,7 @@ class Proof(Worded):
     ONLY_PAIRS = "relaxation to pairs of variables: the distance is at least this"
     CLUSTERS = "relaxation to clusters of variables"
     SEMIDEFINITE = "semidefinite bound with branch and bound"
-    PROGRAM = "mixed-integer programming (HiGHS)"
+    BRANCHES = "clusters of variables with branch and bound"
     LOGICAL_GROUPS = "groups logical"
     PAIR_GROUPS = "groups pairs"
     NOT_NEGATIVE = "no distance is below 0"

@@ -190,19 +190,46 @@ class SignTree(Value):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ClusterTree(Value):
+    """What proves a bound by branching over clusters: a tree in preorder, as flat arrays.
+
+    Each row of `branches` has the node that the branch splits into its states (-1 for a leaf of messages, -2 for one of
+    an elimination), and the numbers of binary digits by which messages are shifted, of messages, and of nodes of its
+    order. Each row of `messages` has the cluster that it is taken from and the one that it is added to, and the numbers
+    of nodes and of values. `orders`, `nodes` and `values` have all of these, one after the other, and `clusters` the
+    nodes of the clusters, of these `sizes`.
+
+    A node is some variables and their joint `states`, one row each; variables are those of `origin`. A value of 1 is
+    a loss of `scale`.
+    """
+
+    sizes: NDArray[np.int32]
+    clusters: NDArray[np.int32]
+    branches: NDArray[np.int64]
+    orders: NDArray[np.int32]
+    messages: NDArray[np.int32]
+    nodes: NDArray[np.int32]
+    values: NDArray[np.int64]
+    states: tuple[tuple[NDArray[np.int32], NDArray[np.uint8]], ...]
+    origin: NDArray[np.int32]
+    scale: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BoundHints(Value):
     """Where the bounds of all components were proved, in the coordinates of the problem.
 
     `x` is the probability of each coordinate at which planes touch the losses, `mass` what smooths them there, `price`
     the price of each pin by its number in the panel, `forces` are those over clusters, whose variables come from
-    the problem, and `trees` those over signs. Prices, forces and scales of trees are in units of weight of `unit`.
+    the problem, and `trees` those over signs or clusters. Prices, forces and scales of trees are in units of weight of
+    `unit`.
     """
 
     x: NDArray[np.float64]
     mass: NDArray[np.float64]
     price: dict[int, float]
     forces: tuple[ClusterForces, ...]
-    trees: tuple[SignTree, ...] = ()
+    trees: tuple[SignTree | ClusterTree, ...] = ()
     unit: float = 1.0
 
 

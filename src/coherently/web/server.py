@@ -44,6 +44,7 @@ from coherently.web.store import JOB_STATUSES, StoreError, open_store, restore_s
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
+    from fastapi import FastAPI
     from starlette.requests import Request
     from starlette.routing import BaseRoute
 
@@ -84,17 +85,21 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
         postman = None if settings.mail is None else Postman(bench.store, settings.mail)
         if postman is not None:
             postman.start()
+        warming = None
         if crew_of_desk is not None:
             crew_of_desk.start()
-        warming = threading.Thread(target=desk.warm_up)
-        warming.start()
-        tidying = asyncio.create_task(_tidy(bench))
+        else:
+            warming = threading.Thread(target=desk.warm_up)
+            warming.start()
+        tasks = [asyncio.create_task(_tidy(bench)), asyncio.create_task(_make_routes(api))]
         try:
             yield
         finally:
-            tidying.cancel()
+            for task in tasks:
+                task.cancel()
             feed.close()
-            warming.join()  # a process must not end while compiled code still runs in it
+            if warming is not None:
+                warming.join()  # a process must not end while compiled code still runs in it
             if postman is not None:
                 postman.stop()
             crew.stop()
@@ -114,6 +119,22 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
     app = WorkbenchApp(inner, settings, logbook)
     app.bench, app.feed = bench, feed
     return app
+
+
+async def _make_routes(api: FastAPI) -> None:
+    """Ask for what is not there: the first request of all makes what all routes check, which nobody should wait for."""
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "path": "/-", "raw_path": b"/-",
+        "root_path": "", "query_string": b"", "headers": [], "state": {"request_id": ""},
+    }  # fmt: skip
+
+    async def nothing() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def nobody(_: Any) -> None:
+        """Nobody reads the answer."""
+
+    await api(scope, nothing, nobody)
 
 
 async def _tidy(bench: Workbench) -> None:

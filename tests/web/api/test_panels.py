@@ -163,6 +163,19 @@ def test_a_deleted_panel_comes_back_with_its_links(weather):
     assert weather.ann.get("/sheet").status_code == 200
 
 
+def test_a_panel_that_is_put_aside_is_what_it_was(weather):
+    before = weather.api.get(weather.path).json()
+    assert before["aside"] is False
+    assert weather.api.patch(weather.path, json={"aside": True}).json() == before | {"aside": True}
+    assert [each["aside"] for each in weather.api.get("/panels").json()["panels"]] == [True]
+    assert weather.ann.get("/sheet").status_code == 200
+    assert weather.api.patch(weather.path, json={"title": "Weather"}).json()["aside"] is True
+    archive = weather.api.get(f"{weather.path}/archive").content
+    copied = weather.api.post("/panels/import", content=archive, headers={"Content-Type": "application/zip"}).json()
+    assert copied["aside"] is False
+    assert weather.api.post(f"{weather.path}/restore").json() == before
+
+
 def test_names_that_nothing_else_uses_are_told_until_they_are_kept(weather):
     def told():
         found = weather.api.get(f"{weather.path}/names").json()["names"]

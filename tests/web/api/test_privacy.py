@@ -7,6 +7,8 @@ import zipfile
 
 import pytest
 
+from tests.web.api.facilitator import Facilitator
+from tests.web.api.privacy_checks import check_privacy
 from tests.web.api.service import API, Service, refused
 
 ANN, BOB = "Ann Quintessa", "Bob Zebedee"
@@ -17,68 +19,6 @@ SHOWN = re.compile(
 """Ann's numbers, however they are written."""
 STRIPS = re.compile(r'<table class="list dots">.*?</table>', re.DOTALL)
 """Where pages show numbers without names."""
-
-
-class Facilitator:
-    """The facilitator of this machine, with a browser's session: pages and calls."""
-
-    def __init__(self, service):
-        self.service, self.http = service, service.client(follow_redirects=True)
-        token = self.http.post("/session", json={}).json()["csrf_token"]
-        self.http.headers["X-CSRF-Token"] = token
-        self.panel = self.post("/panels", {"title": "Weather"})["id"]
-        self.path = f"/panels/{self.panel}"
-        self.events = {text: self.ask(text) for text in NUMBERS}
-        self.judges = {}
-
-    def post(self, path, body):
-        answer = self.http.post(path, json=body)
-        assert answer.status_code in (200, 201, 202), answer.text
-        return answer.json()
-
-    def ask(self, text):
-        return self.post(f"{self.path}/questions", {"title": text, "events": [{"event": text}]})["events"][0]["id"]
-
-    def invite(self, name):
-        made = self.post(f"{self.path}/judges", {"name": name})
-        self.judges[name] = made["id"]
-        return self.service.client(made["secret"])
-
-    def say(self, judge, numbers, **more):
-        drafts = [{"event": self.events[text], "probability": value, **more} for text, value in numbers.items()]
-        answer = judge.post("/sheet/answers", json={"answers": drafts})
-        assert answer.status_code == 200, answer.text
-        return answer.json()["feedback"]
-
-    def advance(self, phase, **more):
-        self.post(f"{self.path}/rounds", {"phase": phase, **more})
-
-    def reads(self, aggregation=None):
-        """Everything that a facilitator can look at, by address: all GET routes of the schema, and all pages."""
-        known = {"panel": self.panel, "aggregation": aggregation, "kind": "reminder"}
-        schema = self.http.get("/openapi.json").json()["paths"]
-        routes = [path for path, item in schema.items() if "get" in item and path.startswith("/panels")]
-        routes = [API + path for path in routes if not path.endswith("/stream")]
-        pages = [
-            f"/panels/{{panel}}{part}"
-            for part in ("/questions", "/people", "/preview", "/board", "/discussion", "/results")
-        ]
-        pages += [
-            f"/panels/{{panel}}/aggregations/{{aggregation}}/{name}" for name in ("certificate.json", "accuracy.csv")
-        ]
-        wanted = set(re.findall(r"\{(\w+)\}", " ".join(routes)))
-        assert wanted <= {"panel", "aggregation", "ending", "kind"}, "a new route: say here how it is read"
-        found = {}
-        for route in [*routes, *pages, "/"]:
-            for ending in ("csv", "json", "py") if "{ending}" in route else ("",):
-                if "{aggregation}" in route and aggregation is None:
-                    continue
-                path = route.format(**known, ending=ending)
-                answer = self.http.get(self.service.url + path)
-                assert answer.status_code in (200, 404, 409), (path, answer.text)
-                found[path] = answer
-        assert len(found) > 12
-        return found
 
 
 @pytest.fixture
@@ -219,3 +159,7 @@ def test_reasons_of_others_without_names_once_the_round_opens_them(weather):
     assert seen(weather.bob) == [reason["rain"], reason["wind"]]
     weather.api.post(f"{weather.path}/rounds", json={"phase": "closed"}).raise_for_status()
     assert seen(weather.bob) == ["Something new, in private.", reason["wind"]]
+
+
+def test_whatever_people_do_nobody_is_shown_whose_numbers_are_whose(store_url):
+    check_privacy(store_url, 1, steps=3)

@@ -35,6 +35,7 @@ CARRIERS = {
     "/verify": {"verification"},
     "/panels/{panel}/aggregations/{aggregation}/result": {"result", "recipe"},
     "/panels/{panel}/aggregations/{aggregation}/influence": {"influence"},
+    "/panels/{panel}/aggregations/{aggregation}/why": {"why"},
     "/panels/{panel}/aggregations/{aggregation}/next-questions": {"next-questions"},
     "/panels/{panel}/aggregations/{aggregation}/accuracy": {"scores", "tuned"},
 }
@@ -119,8 +120,9 @@ def bodies(weather):
     assert weather.api.post(f"{weather.path}/outcomes", json=outcome).status_code == 201
     weather.close()
     done = weather.aggregate(method=co.Recipe("linear").as_dict())
-    for path in (f"{done}/result", f"{done}/accuracy", f"{done}/influence", f"{done}/next-questions"):
-        yield "GET", path, weather.api.get(path)
+    about = {f"{done}/why": {"event": weather.events["rain"]}}
+    for path in (f"{done}/result", f"{done}/accuracy", f"{done}/influence", f"{done}/why", f"{done}/next-questions"):
+        yield "GET", path, weather.api.get(path, params=about.get(path))
 
 
 def test_every_carrier_is_checked_and_a_broken_body_is_refused(weather):

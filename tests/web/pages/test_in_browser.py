@@ -34,6 +34,8 @@ def see(chromium, served, panels):
 
     def go(path, **options):
         opened.append(Seen(chromium, served, path.format(**panels), **options))
+        # The page of influence loads itself anew once its table is there.
+        opened[-1].page.wait_for_selector("body:not([data-whole=unfinished])")
         return opened[-1]
 
     yield go

@@ -21,6 +21,19 @@ def versions(browser, panel):
     raise AssertionError(found)
 
 
+def finished_page(browser, path):
+    """A page of influence with its table: as long as it says that this is not finished, its link is followed."""
+    for _ in range(480):
+        page = browser.get(path).text
+        if 'data-whole="unfinished"' not in page:
+            return page
+        assert "The table is not finished yet." in page
+        assert 'http-equiv="refresh"' in page
+        path = re.search(r'<a href="([^"]*)">Look again</a>', page)[1].replace("&amp;", "&")
+        time.sleep(0.25)
+    raise AssertionError(page)
+
+
 @pytest.fixture(scope="module")
 def panel(served):
     """The closed panel of a demo of its own, so that versions made here are nobody else's."""
@@ -40,7 +53,7 @@ def test_the_table_says_what_the_library_says(browser, panel):
     api = f"/api/v1{panel}/aggregations/{newest['id']}"
     result = browser.client.get(f"{api}/result").json()
     table = co.aggregate(co.Panel.from_records(result["forecasts"], laws=result["laws"])).influence()
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     top = table.of_kind("judge")[0]
 
     def per_cent(p):
@@ -69,7 +82,7 @@ def test_the_table_says_what_the_library_says(browser, panel):
 def test_the_page_says_why_a_number_is_what_it_is(browser, panel):
     newest = versions(browser, panel)[0]
     result = browser.client.get(f"/api/v1{panel}/aggregations/{newest['id']}/result").json()
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     events = dict(re.findall(r'<option value="(e_\w+)">([^<]+)', page[page.index('name="why"') :]))
     assert len(events) == len(result["events"])
     moved = max(result["events"], key=lambda row: abs(row["probability"] - row["raw"]))
@@ -77,18 +90,18 @@ def test_the_page_says_why_a_number_is_what_it_is(browser, panel):
     event = next(e["id"] for question in listed for e in question["events"] if e["event"] == moved["event"])
     labels = {row["event"]: row["title"] for row in result["events"] if row["title"]}
     expected = co.aggregate(co.Panel.from_records(result["forecasts"], laws=result["laws"], labels=labels))
-    page = browser.get(f"{panel}/influence?why={event}").text
+    page = finished_page(browser, f"{panel}/influence?why={event}")
     shown = [html.unescape(one) for one in re.findall(r"<li>(.*?)</li>", page[page.index('id="why"') :])]
     assert shown[: len(shown)] == list(expected.why(moved["event"]).sentences)
     assert len(shown) > 1
     assert f'<option value="{event}" selected>' in page
-    assert "There is no such event in this version." in browser.get(f"{panel}/influence?why=e_none").text
+    assert "There is no such event in this version." in finished_page(browser, f"{panel}/influence?why=e_none")
 
 
 def test_a_judge_is_left_out_with_one_click_and_made_a_version_with_another(browser, panel):
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     link = re.search(r'href="(\?[^"]*)#leave" aria-label="Leave out Bob"', page)[1].replace("&amp;", "&")
-    page = browser.get(f"{panel}/influence{link}").text
+    page = finished_page(browser, f"{panel}/influence{link}")
     said = re.search(r"Without Bob, (\d+) of 15 numbers move, by (\d+) points at most", page)
     assert int(said[1]) == len(re.findall(r"<td>[+−]\d+</td></tr>", page))
     name = re.search(r'name="(without-j_\w+)"', page)[1]
@@ -104,7 +117,7 @@ def test_a_judge_is_left_out_with_one_click_and_made_a_version_with_another(brow
 
 
 def test_weights_are_typed_and_wrong_ones_are_refused(browser, panel):
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     fields = dict.fromkeys(re.findall(r'name="(weight-j_\w+)"', page), "1")
     first = next(iter(fields))
     browser.post(f"{panel}/aggregations", weigh="hand", **fields | {first: "2,5"})
@@ -132,7 +145,7 @@ def test_a_recipe_file_makes_a_version_and_can_be_saved_again(browser, panel):
 
 def test_past_panels_teach(browser, panel):
     """Two demos have the same judges; the outcomes of one teach the other."""
-    page = browser.get(f"{panel}/influence").text
+    page = finished_page(browser, f"{panel}/influence")
     assert "By past score." in page
     browser.post(f"{panel}/aggregations", weigh="past")
     newest = versions(browser, panel)[0]

@@ -130,6 +130,25 @@ def test_a_panel_is_renamed_copied_deleted_and_brought_back(browser):
     assert "The panel is back" in words(browser.text)
 
 
+def test_a_panel_is_put_aside_and_taken_back(browser):
+    def listed():
+        """Where the start page has the panel: above or below the line that opens what was put aside."""
+        above, _, below = browser.get("/").text.partition("put aside</summary>")
+        return f'href="{panel}"' in above, f'href="{panel}"' in below
+
+    panel = new_panel(browser, "Of last year", first="Rain")
+    assert listed() == (True, False)
+    browser.post(f"{panel}/aside")
+    assert "The panel is put aside" in words(browser.text)
+    assert f'action="{panel}/restore"' in browser.text  # undo
+    assert listed() == (False, True)
+    browser.get(f"{panel}/questions")
+    assert "Take it back" in words(browser.text)
+    browser.post(f"{panel}/restore")
+    assert "The panel is back" in words(browser.text)
+    assert listed() == (True, False)
+
+
 def test_a_name_that_nothing_else_uses_is_asked_about_until_it_is_resolved(browser):
     panel = new_panel(browser)
     for event in ("norvik", "norvik & strike", "norvic & strike", "frost"):

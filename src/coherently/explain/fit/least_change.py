@@ -32,6 +32,8 @@ FEW = 4
 """Up to this many answers, also the next but one whole per cents are tried."""
 TIES = 5
 """Decimals of per cents to which distances are compared."""
+FIRST = 8
+"""Number of combinations that are looked at first: mostly one of them will do."""
 MOST_TRIED = 400
 """Maximum number of combinations of whole per cents that are tried."""
 
@@ -64,7 +66,8 @@ def least_change(check: PieceCheck, misfit: Relation) -> Mend:
         if near is None:
             continue
         for new in _resolving(check, misfit, _whole(check.value, near, active & ~locked), active):
-            fits = _fits_as_shown(check, misfit, new)
+            # What fits together and breaks no relation has no set to be told of either.
+            fits = (active is check.answered and check.fresh.fits_at(new, GRACE)) or _fits_as_shown(check, misfit, new)
             if check.budget.is_over():  # then not all was looked at that could contradict the new answers
                 return Mend(stuck=LATE)
             if fits:
@@ -89,9 +92,9 @@ def _stages(check: PieceCheck, misfit: Relation) -> Iterator[Mask]:
     """The answers that are to fit together: without those that other misfits can spare, then all."""
     kept = check.answered.copy()
     kept[list(_spared(check, misfit))] = False
-    yield kept
     if not np.array_equal(kept, check.answered):
-        yield check.answered
+        yield kept
+    yield check.answered
 
 
 def _spared(check: PieceCheck, misfit: Relation) -> set[int]:
@@ -140,9 +143,10 @@ def _steps(count: int) -> Vector:
 
 def _resolving(check: PieceCheck, misfit: Relation, news: Vector, active: Mask) -> Iterator[Vector]:
     """Those of some new answers that resolve a misfit, fit together, and break nothing of which no part is broken."""
-    news = news[misfit.violations_at(news) <= GRACE]
     number = next((i for i, one in enumerate(check.simple) if one is misfit), None)
-    return _fitting(check, news[~check.fresh.broken_at(news, number, GRACE)], active)
+    for some in (news[:FIRST], news[FIRST:]):
+        left = some[misfit.violations_at(some) <= GRACE]
+        yield from _fitting(check, left[~check.fresh.broken_at(left, number, GRACE)], active)
 
 
 def _fitting(check: PieceCheck, news: Vector, active: Mask) -> Iterator[Vector]:
@@ -158,8 +162,8 @@ def _fitting(check: PieceCheck, news: Vector, active: Mask) -> Iterator[Vector]:
 def _fits_as_shown(check: PieceCheck, misfit: Relation, new: Vector) -> bool:
     """Whether everything that fits now still fits with new answers, and the misfit is not told again."""
     after = check.at(new)
-    keys = {check.key(one) for one in after.simple}
-    if check.key(misfit) in keys or not keys <= {check.key(one) for one in check.simple}:
+    senses = {one.sense for one in after.simple}
+    if misfit.sense in senses or not senses <= check.senses:
         return False
     # Larger sets that are told now must not have fitted before.
     sets = [sorted(one.forecasts) for one in after.misfits if one.shape is RelationShape.SET]

@@ -21,7 +21,7 @@ from coherently.solve.component.objective import objective_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.explain.fit.pieces import CliqueStates, SheetPiece
+    from coherently.explain.fit.pieces import SheetPiece
     from coherently.explain.fit.read_sheets import ReadSheet
     from coherently.panel import Panel
     from coherently.solve.budget import Budget
@@ -159,26 +159,43 @@ def _pinned(panel: Panel, some: NDArray[np.int64], value: Vector) -> Panel:
     return replace(panel, laws=replace(panel.laws, pins=more))
 
 
-def mended_where_granted(
-    columns: CliqueStates, conditional: Mask, value: Vector, active: Mask, locked: Mask | None = None
-) -> Vector:
+def mended_where_granted(piece: SheetPiece, value: Vector, active: Mask, locked: Mask | None = None) -> Vector:
     """The conditional answers made coherent in the worlds of their condition; the same array if they are already.
 
     Answers given the same condition may contradict each other, and fit only if the condition is impossible: it should
     not be taken for impossible because of that.
     """
     found = value
-    conditional = active & conditional & ~np.isnan(value)
-    by_condition: dict[bytes, list[int]] = {}
-    for i in np.flatnonzero(conditional).tolist():
-        by_condition.setdefault(columns.given[:, i].tobytes(), []).append(i)
-    for own in by_condition.values():
-        truth = columns.joint[columns.given[:, own[0]]][:, own].astype(np.float64)
-        near = _nearest_point(truth, value[own], None if locked is None else locked[own])
+    for group in _granted(piece):
+        some = [k for k, i in enumerate(group.items) if active[i] and not np.isnan(value[i])]
+        if not some:
+            continue
+        own = [group.items[k] for k in some]
+        near = _nearest_point(group.truth[:, some], value[own], None if locked is None else locked[own])
         if np.abs(near - value[own]).max() > ROUNDING:
             found = found.copy() if found is value else found
             found[own] = near
     return found
+
+
+class _Granted(NamedTuple):
+    """Conditional items with one condition, and their truth in its worlds."""
+
+    items: list[int]
+    truth: Vector
+
+
+@kept_with_owner
+def _granted(piece: SheetPiece) -> list[_Granted]:
+    columns = piece.columns
+    assert columns is not None
+    by_condition: dict[bytes, list[int]] = {}
+    for i in np.flatnonzero(piece.conditional).tolist():
+        by_condition.setdefault(columns.given[:, i].tobytes(), []).append(i)
+    return [
+        _Granted(own, columns.joint[columns.given[:, own[0]]][:, own].astype(np.float64))
+        for own in by_condition.values()
+    ]
 
 
 def _nearest_point(truth: Vector, target: Vector, locked: Mask | None) -> Vector:

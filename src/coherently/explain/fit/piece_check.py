@@ -25,7 +25,7 @@ from coherently.explain.relations.scope_relations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Set
+    from collections.abc import Hashable, Iterable, Iterator, Set
 
     from numpy.typing import NDArray
 
@@ -90,6 +90,11 @@ class PieceCheck:
     def simple(self) -> list[Relation]:
         """All simple misfits, the worst first."""
         return self._simple.found
+
+    @cached_property
+    def senses(self) -> frozenset[Hashable]:
+        """What these say."""
+        return frozenset(one.sense for one in self.simple)
 
     @cached_property
     def fresh(self) -> FreshRelations:
@@ -257,8 +262,7 @@ class PieceCheck:
 
     def _fitting(self, active: Mask) -> Fitting | None:
         """The nearest version of some answers that fits; None if none was found in time."""
-        assert self.piece.columns is not None
-        value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active)
+        value = mended_where_granted(self.piece, self.value, active)
         # Once some answers contradict each other, the nearest mixture tells whether the others fit, too.
         mixture = self._nearest_in_worlds(active) if self._mixtures[-1] is not None else None
         if mixture is None:
@@ -302,17 +306,27 @@ class PieceCheck:
 
     def nearest(self, active: Mask, locked: Mask) -> Vector | None:
         """The nearest answers that fit together, where locked ones keep theirs; None if there are none."""
-        assert self.piece.columns is not None
-        value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active, locked=locked)
+        value = mended_where_granted(self.piece, self.value, active, locked)
         return self._mended(value, active, locked)
 
     def _mended(self, value: Vector, active: Mask, locked: Mask | None = None) -> Vector | None:
         near = None
         if locked is None or not locked.any():
             near = nearest_in_few_worlds(self.piece, value, active)
+        if near is not None:
+            return near
+        key = (value.tobytes(), active.tobytes(), None if locked is None else locked.tobytes())
+        near = self._exact.get(key)
         if near is None:
             near = mended(self.answers.sheet, self.piece.items, value, active=active, budget=self.budget, locked=locked)
+        if near is not None:
+            self._exact[key] = near
         return near
+
+    @cached_property
+    def _exact(self) -> dict[tuple[bytes | None, ...], Vector]:
+        """What the exact solver found, which takes its time: several contradictions ask it the same."""
+        return {}
 
     def _logical(self, i: int) -> Enclosed:
         """What logic and laws allow for an item whose condition the other answers make impossible."""

@@ -40,6 +40,14 @@ class Excess(NamedTuple):
     literals: tuple[int, ...]
 
 
+class LimitRows(NamedTuple):
+    """Up to three literals in a row, which may add up to `most`; of n events, 2 n stands for no literal."""
+
+    literals: Numbers
+    most: Vector
+    kinds: list[str]
+
+
 @dataclass(frozen=True, eq=False)
 class Exclusions:
     """Literals of events that cannot all happen, and sums that must agree; `truth` has one row per event.
@@ -138,13 +146,16 @@ class Exclusions:
                     found.append((a, b, c, d))
         return self._numbered(np.array(found, np.int64).reshape(-1, 4))
 
-    @property
-    def limits(self) -> Iterator[tuple[Numbers, float]]:
-        """Literals, one row each, and what their probabilities may add up to: all but the sums."""
-        yield self.singles[:, None], 0.0
-        yield self.pairs, 1.0
-        yield self.threes, 2.0
-        yield self.ones, 1.0
+    @cached_property
+    def limits(self) -> LimitRows:
+        """All that events exclude but for the sums, where they are not too many."""
+        kinds = ((self.singles[:, None], "all"), (self.pairs, "all"), (self.threes, "all"), (self.ones, "one"))
+        nobody = 2 * len(self)
+        return LimitRows(
+            np.vstack([np.pad(rows, ((0, 0), (0, 3 - rows.shape[1])), constant_values=nobody) for rows, _ in kinds]),
+            np.concatenate([np.full(len(r), 1.0 if k == "one" else r.shape[1] - 1.0) for r, k in kinds]),
+            [kind for rows, kind in kinds for _ in rows],
+        )
 
     def broken(self, high: Vector, low: Vector, tolerance: float) -> Iterator[Excess]:
         """What probabilities break by more than the tolerance, if events are at least `high` and at most `low` likely.

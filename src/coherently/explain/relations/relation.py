@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from coherently.arrays import Vector
 
@@ -127,6 +127,12 @@ class Relation:
     def forecasts(self) -> tuple[int, ...]:
         """The forecasts that it is about, each once."""
         return tuple(dict.fromkeys(number for assertion in self.assertions for number in assertion.forecasts))
+
+    @property
+    def sense(self) -> tuple[Hashable, ...]:
+        """What is said about which forecasts, without numbers: relations of one sense are told in the same words."""
+        told = zip(self.assertions, self.negated, strict=True)
+        return self.shape, self.granted, *sorted((one.forecasts, one.rest, no) for one, no in told)
 
     @property
     def has_shares(self) -> bool:

@@ -7,23 +7,22 @@ questions are answered, and is kept: other numbers take no new look at worlds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from coherently.explain.recent_values import Lately, kept_with_owner
-from coherently.explain.relations.exclusions import Exclusions, bits_of_rows
+from coherently.explain.relations.exclusions import Excess, Exclusions, bits_of_rows
 from coherently.explain.relations.relation import Assertion, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from coherently.arrays import Mask, Vector
-    from coherently.explain.relations.exclusions import Excess
     from coherently.solve.budget import Budget
 
     Truths = NDArray[np.bool_]
@@ -54,6 +53,15 @@ class AssertionTable:
     exclusions: Exclusions
     worlds: list[int]
     granted: bool = False
+    _senses: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
+
+    def sense(self, row: int) -> tuple[Hashable, ...]:
+        """That of the relation of a row of the exclusions' limits."""
+        if row not in self._senses:
+            literals, _, kinds = self.exclusions.limits
+            own = tuple(literal for literal in literals[row].tolist() if literal < 2 * len(self.first))
+            self._senses[row] = _relation(self, np.zeros(len(self.first)), Excess(kinds[row], own)).sense
+        return self._senses[row]
 
     def chances(self, value: Vector) -> Vector:
         """The probabilities that answers give to the assertions; `value` may have several rows of answers."""
@@ -165,7 +173,7 @@ def broken_relations(
                 return SimpleRelations(irreducible_relations(found), [], finished=False)
             for table, chance in own:
                 for excess in look(table.exclusions, chance, chance, tolerance):
-                    relation = replace(_relation(table, chance, excess), scope=number)
+                    relation = _relation(table, chance, excess, number)
                     if not any(set(relation.forecasts) <= set(whole.forecasts) for whole in partitions[number]):
                         (sums if relation.kind == "sum" else found).append(relation)
     return SimpleRelations(irreducible_relations(found), irreducible_relations([*found, *sums], "sum"), finished=True)
@@ -179,23 +187,33 @@ def _numbered(scope: Scope, value: Vector) -> Iterator[tuple[AssertionTable, Vec
 
 
 class _RowsOfTable(NamedTuple):
-    """Relations of one table with a row of literals each: `most` is what their probabilities may add up to.
+    """What one table excludes, and the sums that must agree, by rows of literals.
 
-    `holds` has a column for each broken relation: whether the row is about all its forecasts; `same` if about no more.
+    `holds` has a column for each broken relation: whether the row is about all its forecasts; `same` if it is told in
+    the same words.
     """
 
     table: AssertionTable
     literals: NDArray[np.int64]
-    most: float
+    most: Vector
     holds: Mask
     same: Mask
 
     def over(self, values: Vector, tolerance: float) -> Mask:
-        """Which relations each row of answers breaks."""
-        chance = self.table.chances(values)
-        likely = np.concatenate([chance, 1.0 - chance], axis=1)
-        found: Mask = likely[:, self.literals].sum(axis=2) > self.most + tolerance
+        """Which rows of literals each row of answers breaks."""
+        found: Mask = self._likely(values)[:, self.literals].sum(axis=2) > self.most + tolerance
         return found
+
+    def breaks_sums(self, values: Vector, tolerance: float) -> Mask:
+        """Which rows of answers break a sum."""
+        likely, sums = self._likely(values), self.table.exclusions.sums
+        off = likely[:, sums[:, :2]].sum(axis=2) - likely[:, sums[:, 2:]].sum(axis=2)
+        found: Mask = (np.abs(off) > tolerance).any(axis=1)
+        return found
+
+    def _likely(self, values: Vector) -> Vector:
+        chance = self.table.chances(values)
+        return np.concatenate([chance, 1.0 - chance, np.zeros((len(values), 1))], axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,12 +221,13 @@ class FreshRelations:
     """What new answers must not break if they are to mend one of some broken relations.
 
     A relation that they break is told, or a smaller part of it is. So a part of it that was told before must be broken
-    still, and not be the one to be mended: otherwise there is news. `unlisted` are broken relations that no row is
-    about, which may be broken still.
+    still, in the same sense, and not be the one to be mended: otherwise there is news. `unlisted` are broken relations
+    that no row is about, which may be broken still. `is_whole` if there is no relation without a row.
     """
 
     parts: list[_RowsOfTable]
     unlisted: Mask
+    is_whole: bool
 
     def broken_at(self, values: Vector, mended: int | None, tolerance: float) -> Mask:
         """For each row of answers, whether it is sure to break something anew; `mended` is a broken relation."""
@@ -221,8 +240,16 @@ class FreshRelations:
         found = np.zeros(len(values), np.bool_)
         for part, broken in zip(self.parts, over, strict=True):
             rows = np.flatnonzero(broken.any(axis=0))
-            found |= (broken[:, rows] & ~_meet(still, part.holds[rows].T)).any(axis=1)
+            if len(rows):
+                found |= (broken[:, rows] & ~_meet(still, part.holds[rows].T)).any(axis=1)
         return found
+
+    def fits_at(self, value: Vector, tolerance: float) -> bool:
+        """Whether answers are sure to break nothing at all."""
+        values = value[None]
+        return self.is_whole and not any(
+            part.over(values, tolerance).any() or part.breaks_sums(values, tolerance).any() for part in self.parts
+        )
 
 
 def _meet(first: Mask, second: Mask) -> Mask:
@@ -238,7 +265,7 @@ def fresh_relations(
 
     Those within a family are left out: if the family is broken as a whole, they are not told by themselves.
     """
-    parts = []
+    parts, is_whole = [], not families
     own = np.zeros((len(broken), len(value)), np.bool_)
     for number, relation in enumerate(broken):
         own[number, list(relation.forecasts)] = True
@@ -247,38 +274,39 @@ def fresh_relations(
         answered = ~np.isnan(value[scope.items])
         for table in assertion_tables(scope, answered.tobytes()):
             if not table.exclusions.has_threes:
+                is_whole = False
                 continue
-            for literals, most in table.exclusions.limits:
-                about = _forecasts_of(table, literals, len(value))
-                kept = np.ones(len(literals), np.bool_)
-                for family in families:
-                    kept &= about[:, np.setdiff1d(np.arange(len(value)), list(family))].any(axis=1)
-                if not kept.any():
-                    continue
-                holds = ~_meet(~about[kept], own.T)
-                same = holds & (about[kept].sum(axis=1)[:, None] == own.sum(axis=1))
-                parts.append(_RowsOfTable(table, literals[kept], most, holds=holds, same=same))
-                unlisted &= ~same.any(axis=0)
-    return FreshRelations(parts, unlisted)
+            literals, most, _ = table.exclusions.limits
+            about = _forecasts_of(table, literals, len(value))
+            kept = np.ones(len(literals), np.bool_)
+            for family in families:
+                kept &= about[:, np.setdiff1d(np.arange(len(value)), list(family))].any(axis=1)
+            holds = ~_meet(~about, own.T)
+            same = holds & kept[:, None] & (about.sum(axis=1)[:, None] == own.sum(axis=1))
+            for row, number in zip(*(side.tolist() for side in np.nonzero(same)), strict=True):
+                same[row, number] = table.sense(row) == broken[number].sense
+            parts.append(_RowsOfTable(table, literals[kept], most[kept], holds=holds[kept], same=same[kept]))
+            unlisted &= ~same.any(axis=0)
+    return FreshRelations(parts, unlisted, is_whole)
 
 
 def _forecasts_of(table: AssertionTable, literals: NDArray[np.int64], count: int) -> Mask:
     """For each row of literals, which of all forecasts it is about."""
-    about = np.zeros((len(literals), count + 1), np.bool_)  # the last column is for -1: no second item
-    event = literals % max(len(table.first), 1)
+    about = np.zeros((len(literals), count + 1), np.bool_)  # the last column is for -1: no second item, or no literal
+    event = np.where(literals < 2 * len(table.first), literals % max(len(table.first), 1), -1)
     rows = np.arange(len(literals))[:, None]
-    about[rows, table.first[event]] = about[rows, table.second[event]] = True
+    about[rows, np.append(table.first, -1)[event]] = about[rows, np.append(table.second, -1)[event]] = True
     return about[:, :count]
 
 
-def _relation(table: AssertionTable, chance: Vector, excess: Excess) -> Relation:
+def _relation(table: AssertionTable, chance: Vector, excess: Excess, scope: int = 0) -> Relation:
     """The relation of literals of a table; what is too likely comes first, but for sums."""
     n, literals = len(table.first), excess.literals
     if excess.kind != "sum":
         literals = tuple(sorted(literals, key=lambda literal: literal >= n))
     assertions = tuple(table.assertion(literal % n, float(chance[literal % n])) for literal in literals)
     negated, size = tuple(literal >= n for literal in literals), table.exclusions.truth.shape[1]
-    return Relation(excess.kind, assertions, negated, granted=table.granted, size=size)
+    return Relation(excess.kind, assertions, negated, granted=table.granted, scope=scope, size=size)
 
 
 def irreducible_relations(found: Iterable[Relation], kind: str | None = None) -> list[Relation]:
@@ -287,9 +315,6 @@ def irreducible_relations(found: Iterable[Relation], kind: str | None = None) ->
     Of one kind, if told: only of sets that break nothing of another kind.
     """
     best: dict[frozenset[int], Relation] = {}
-    found = list(found)
-    if not found:
-        return []
     for relation in sorted(found, key=lambda one: (one.kind == kind, -round(one.violation, 9))):
         best.setdefault(frozenset(relation.forecasts), relation)
     return [one for own, one in best.items() if kind in (None, one.kind) and not _has_part(own, best.keys())]

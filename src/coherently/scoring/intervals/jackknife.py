@@ -24,9 +24,8 @@ Biometrics Bulletin 2). These choices are the simplest that covered in simulatio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -50,8 +49,8 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RuleMeans(Sequence[tuple[Mean, ...]]):
-    """The means of each rule, made when they are asked for: those of all rules at once would take most of the memory.
+class RuleMeans:
+    """The means of each rule, made for one method when they are asked for: those of all methods would fill the memory.
 
     `forecast` has one row per method and one column per scored forecast.
     """
@@ -60,35 +59,20 @@ class RuleMeans(Sequence[tuple[Mean, ...]]):
     outcome: Array
     clip: float
 
-    def __len__(self) -> int:
-        return len(RULES)
-
-    @overload
-    def __getitem__(self, place: int) -> tuple[Mean, ...]: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[tuple[Mean, ...]]: ...
-    def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice):
-            return [self[i] for i in range(len(self))[place]]
-        found: tuple[Mean, ...] = ()
-        for method, probability in enumerate(self.forecast):
-            parts = RULES[place].means(probability, self.outcome, self.clip)
-            found = found or tuple(Mean(np.empty(self.forecast.shape), part.counts) for part in parts)
-            for mean, part in zip(found, parts, strict=True):
-                mean.values[method] = part.values
-        return found
+    def of(self, rule: int, method: int) -> tuple[Mean, ...]:
+        """The means of a method by a rule: one value per forecast."""
+        return RULES[rule].means(self.forecast[method], self.outcome, self.clip)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
     """Scored forecasts of several methods: for each rule its means.
 
-    In a mean, `values` has one row per method and one column per forecast, `counts` one entry per forecast. `judge` and
-    `event` have the judge and the event of each forecast; `judge_sums` has, for each mean of each rule, the values and
-    counts of each judge summed.
+    `judge` and `event` have the judge and the event of each forecast; `judge_sums` has, for each mean of each rule, the
+    values and counts of each judge summed: one row of values per method.
     """
 
-    means: Sequence[tuple[Mean, ...]]
+    means: RuleMeans
     judge: Indices
     event: Indices
     judges: int
@@ -98,7 +82,8 @@ class Tally:
     def of(forecast: Array, outcome: Array, judge: Indices, event: Indices, judges: int, clip: float) -> Tally:
         """`forecast` has one row per method and one column per scored forecast."""
         means, table = RuleMeans(forecast, outcome, clip), _table(judge, np.arange(len(judge)), judges, len(judge))
-        return Tally(means, judge, event, judges, judge_sums=[_sums(rule, table) for rule in means])
+        sums = [[_sums(means.of(rule, method), table) for method in range(len(forecast))] for rule in range(len(RULES))]
+        return Tally(means, judge, event, judges, judge_sums=[_side_by_side(rule) for rule in sums])
 
     def judge_scores(self) -> Array:
         """Score each judge: rule, method, judge; NaN where a judge has no score."""
@@ -174,20 +159,21 @@ def variation(tally: Tally, units: Units) -> Variation:
         repeated = np.maximum(size - 1.0, 0.0)
 
     def covariances(rule: int) -> tuple[Array, ...]:
-        means, sums = tally.means[rule], tally.judge_sums[rule]
-        cells, groups = _moves(means, sums, by_unit)
-        set_cells, sets = _moves(means, sums, by_set) if by_set is not by_unit else (cells, groups)
-        del means  # before products of as many numbers are made
+        cells, groups = _moves(tally, rule, by_unit)
+        of_cells, sets = _cell_products(cells, by_unit, np.ones(units.count)), groups
+        if by_set is not by_unit:
+            del cells  # before as many numbers are made again
+            cells, sets = _moves(tally, rule, by_set)
         return (
-            _spread(_without_judges(_score(sums))),
+            _spread(_without_judges(_score(tally.judge_sums[rule]))),
             _spread(groups),
             _products(sets, repeated),
             _products(sets, np.ones_like(repeated)),
-            _cell_products(cells, by_unit, np.ones(units.count)),
-            _cell_products(set_cells, by_set, repeated),
+            of_cells,
+            _cell_products(cells, by_set, repeated),
         )
 
-    found = [covariances(rule) for rule in range(len(tally.means))]
+    found = [covariances(rule) for rule in range(len(RULES))]
     judges = [np.sum(~np.isnan(_score(sums)[0])) for sums in tally.judge_sums]
     judge, unit, unit_set, one_set, cell, cell_set = (np.stack(kind) for kind in zip(*found, strict=True))
     effective = effective_units(tally, units)
@@ -226,8 +212,9 @@ def own_half_widths(tally: Tally, units: Units, confidence: float) -> Array:
         freedom = total(weight, by_unit) ** 2 / total(weight**2, by_unit) - 1.0
         enough = (count >= LEAST_UNITS) & (freedom + 1.0 >= LEAST_EFFECTIVE_UNITS)
         halves = []
-        for rule, sums in zip(tally.means, tally.judge_sums, strict=True):
-            moves, set_moves = (_own_moves(rule, sums, cells) for cells in (by_unit, by_set))
+        for rule, sums in enumerate(tally.judge_sums):
+            own = _score(sums)[0]
+            moves, set_moves = (_left_scores(tally, rule, 0, cells) - own[cells.judge] for cells in (by_unit, by_set))
             middle = (total(moves, by_unit) / count)[by_unit.judge]
             spread = (count - 1.0) / count * total((moves - middle) ** 2, by_unit)
             repeated = total((size[by_set.group] - 1.0) * set_moves**2, by_set)
@@ -236,12 +223,15 @@ def own_half_widths(tally: Tally, units: Units, confidence: float) -> Array:
     return np.stack(halves)
 
 
-def _own_moves(rule: tuple[Mean, ...], sums: list[Mean], cells: _Cells) -> Array:
-    """How far a judge's own score by the first method moves without a cell."""
-    judge, own = cells.judge, _score(sums)[0]
-    pairs = zip(sums, _sums(rule, cells.table), strict=True)
-    rest = [Mean(all_.values[:, judge] - out.values, all_.counts[judge] - out.counts) for all_, out in pairs]
-    return np.asarray(_score(rest)[0] - own[judge])
+def _left_scores(tally: Tally, rule: int, method: int, cells: _Cells) -> Array:
+    """The score that a method leaves the judge of each cell without that cell, NaN for none."""
+    judge, out = cells.judge, _sums(tally.means.of(rule, method), cells.table)
+    return _score(
+        [
+            Mean(mean.values[method, judge] - own.values, mean.counts[judge] - own.counts)
+            for mean, own in zip(tally.judge_sums[rule], out, strict=True)
+        ]
+    )
 
 
 def effective_units(tally: Tally, units: Units) -> float:
@@ -269,23 +259,26 @@ class _Cells:
         return _Cells(key // max(groups, 1), key % max(groups, 1), groups, table)
 
 
-def _moves(rule: tuple[Mean, ...], sums: list[Mean], cells: _Cells) -> tuple[Array, Array]:
+def _moves(tally: Tally, rule: int, cells: _Cells) -> tuple[Array, Array]:
     """How far each method's mean moves without a cell, and without a group: method, cell or group.
 
-    `sums` has the sums of each judge. Without a judge's last forecast, the mean is over the other judges.
+    Without a judge's last forecast, the mean is over the other judges.
     """
-    own, judge = _score(sums), cells.judge
-    pairs = zip(sums, _sums(rule, cells.table), strict=True)
-    rest = _score([Mean(all_.values[:, judge] - out.values, all_.counts[judge] - out.counts) for all_, out in pairs])
+    own, judge = _score(tally.judge_sums[rule]), cells.judge
+    change, lost = _empty(len(own), len(judge)), np.zeros(len(judge))
     there = ~np.isnan(own[0])
-    change = np.nan_to_num(rest) - np.nan_to_num(own[:, judge])
-    lost = there[judge].astype(np.float64) - ~np.isnan(rest[0])
+    for method, row in enumerate(change):
+        rest = _left_scores(tally, rule, method, cells)
+        row[:] = np.nan_to_num(rest) - np.nan_to_num(own[method, judge])
+        lost = there[judge].astype(np.float64) - ~np.isnan(rest)  # the same for all methods
     count, total = there.sum(), np.nansum(own, axis=1, keepdims=True)
     group = _table(cells.group, np.arange(len(judge)), cells.groups, len(judge))
     with np.errstate(invalid="ignore", divide="ignore"):
-        alone = (total + change) / (count - lost) - total / count
         together = (total + (group @ change.T).T) / (count - group @ lost) - total / count
-    return alone, together
+        change += total
+        change /= count - lost
+        change -= total / count
+    return change, together
 
 
 def _without_judges(own: Array) -> Array:
@@ -312,8 +305,9 @@ def _cell_products(moves: Array, cells: _Cells, weight: Array) -> Array:
     in_group = np.bincount(cells.group, minlength=cells.groups)[cells.group]
     of_judge = np.bincount(cells.judge)[cells.judge]
     group = _table(cells.group, np.arange(len(cells.group)), cells.groups, len(cells.group))
-    means = (group @ moves.T).T[:, cells.group] / in_group
-    centred = np.where(in_group > 1, moves - means, moves)
+    centred = _empty(*moves.shape)
+    for row, move, total in zip(centred, moves, (group @ moves.T).T, strict=True):
+        row[:] = np.where(in_group > 1, move - total[cells.group] / in_group, move)
     factor = np.where(in_group > 1, in_group / np.maximum(in_group - 1, 1), 1.0)
     factor *= np.where(of_judge > 1, (of_judge - 1) / of_judge, 1.0)
     return _products(centred, factor * weight[cells.group])
@@ -321,14 +315,28 @@ def _cell_products(moves: Array, cells: _Cells, weight: Array) -> Array:
 
 def _products(moves: Array, weight: Array) -> Array:
     """The sums of weighted products of every two methods' moves: method, method."""
-    moves = moves[:, weight > 0]
-    product: Array = (weight[weight > 0] * moves) @ moves.T
+    if not (weight > 0).all():
+        moves, weight = moves[:, weight > 0], weight[weight > 0]
+    product: Array = (weight * moves) @ moves.T
     return np.where(np.isfinite(product), product, np.nan)
 
 
-def _sums(rule: tuple[Mean, ...], table: csr_array) -> list[Mean]:
-    """Sum values and counts of forecasts over the rows of a table."""
-    return [Mean((table @ mean.values.T).T, table @ mean.counts) for mean in rule]
+def _empty(methods: int, columns: int) -> Array:
+    """A table with one row per method, to be filled; columns stand together in memory, as sparse products want it."""
+    return np.empty((columns, methods)).T
+
+
+def _sums(means: tuple[Mean, ...], table: csr_array) -> list[Mean]:
+    """Sum values and counts of a method's forecasts over the rows of a table."""
+    return [Mean(table @ mean.values, table @ mean.counts) for mean in means]
+
+
+def _side_by_side(methods: list[list[Mean]]) -> list[Mean]:
+    """The means of all methods together; their counts are the same."""
+    return [
+        Mean(np.stack([mean.values for mean in means], axis=1).T, means[0].counts)
+        for means in zip(*methods, strict=True)
+    ]
 
 
 def _score(means: list[Mean]) -> Array:

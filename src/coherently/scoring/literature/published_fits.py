@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.solve import Pool
-from coherently.solve.methods.judge_factors import log_odds, reweighted, sigmoid
+from coherently.solve.methods.judge_factors import LINE_CLIP, log_odds, reweighted, sigmoid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,8 +63,6 @@ MOST_EXTREME = 10.0
 """Maximum factor of log-odds: where all events come true as forecast, likelihood knows no limit."""
 SHRINK = 10.0
 """Number of forecasts of average accuracy that is added to those of each judge."""
-CLIP = 0.01
-"""Probabilities are clipped to [CLIP, 1 - CLIP] for a line in log-odds."""
 STEPS, CLOSE = 60, 1e-10
 """Maximum number of Newton's steps, and the length at which they end."""
 
@@ -136,7 +134,7 @@ def contribution_weighted(taught: TaughtProblem) -> Vector:
 def fitted_extremes(taught: TaughtProblem) -> Vector:
     """Satopaa and others (2014)."""
     given = taught.problem.forecasts
-    odds = taught.mean(np.ones(len(given.judges)), log_odds(given.probability, CLIP))
+    odds = taught.mean(np.ones(len(given.judges)), log_odds(given.probability, LINE_CLIP))
     among = taught.teaches
     factor = line_of(odds[among][:, None], taught.outcome[among], np.ones(1))[0]
     return sigmoid(min(max(float(factor), 0.0), MOST_EXTREME) * odds)
@@ -152,7 +150,7 @@ def brier_weighted(taught: TaughtProblem) -> Vector:
     judge, average = given.judge[rows], max(float(lost.mean()), 1e-12)
     sums, often = np.bincount(judge, lost, count), np.bincount(judge, minlength=count)
     mean = taught.mean(average * (often + SHRINK) / (sums + SHRINK * average))
-    odds, truth = log_odds(mean, CLIP), taught.outcome[taught.teaches]
+    odds, truth = log_odds(mean, LINE_CLIP), taught.outcome[taught.teaches]
     true, false = truth.sum(), (1.0 - truth).sum()
     target = np.where(truth == 1, (true + 1) / (true + 2), 1 / (false + 2))
     table = np.stack([odds, np.ones_like(odds)], axis=1)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.solve.lazy_table import WorldRows
-    from coherently.solve.solution import ClusterForces, SignTree
+    from coherently.solve.solution import ClusterForces, ClusterTree, SignTree
 
 KEPT = 1e-9
 """The amount by which probabilities may miss their pins, summed over all pins."""
@@ -36,15 +36,15 @@ class Hints(Value):
     """Where the last bound of a component was proved, for whoever writes a proof of it.
 
     `x` has the probability of each event at which planes touch the losses, smoothed by a `mass`; `price` has one entry
-    for each of the rows of pins. `forces` are those over clusters, and `tree` that over signs, where they prove the
-    bound.
+    for each of the rows of pins. `forces` are those over clusters, and `tree` that over signs or clusters, where they
+    prove the bound.
     """
 
     x: NDArray[np.float64]
     mass: float = 0.0
     price: NDArray[np.float64] | None = None
     forces: ClusterForces | None = None
-    tree: SignTree | None = None
+    tree: SignTree | ClusterTree | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

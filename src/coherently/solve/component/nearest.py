@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
-from coherently.errors import MethodError
 from coherently.solve.component.answer import Hints
 from coherently.solve.facts import Proof, Route
 from coherently.solve.lower_bounds.bound_rules import BOUNDS, COARSE_BOUNDS, HASTY_BOUNDS, LATE_BOUNDS
+from coherently.solve.worlds.branches import lowest_worlds
 from coherently.solve.worlds.grounds import EAGER_STATES, Grounds
 from coherently.solve.worlds.oracle import kept_tree
-from coherently.solve.worlds.program import best_world, least_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,7 +152,6 @@ class _Run:
         self.tolerance, self.hasty = (tolerance := budget.tolerance), hasty
         self.finished = tolerance if hasty else TUNING.finished
         self.ladder: Sequence[tuple[int, float]] = TUNING.hasty if hasty else TUNING.thorough
-        self.slack = 0.25 * tolerance if hasty else 0.0  # tolerance of a mixed-integer program
         self.cut = False  # whether a search ran out of its share of the time
 
     def search(self, share: float = 1.0) -> bool:
@@ -232,24 +230,25 @@ class _Run:
         return sum(self.core.offer(world) for world in sorted(worlds, key=self.core.energy)) > 0
 
     def relax(self) -> None:
-        """Search; where that does not reach the bound, take in the best worlds of a mixed-integer program.
+        """Search; where that does not reach the bound, prove the gap by branching over clusters.
 
-        Where a coarse proof is enough, a better bound is sooner found than such worlds.
+        Where a coarse proof is enough, a better bound is often found sooner. Better worlds are taken in.
         """
-        nearest, core = self.nearest, self.core
+        nearest = self.nearest
         if self.hasty and self.search() and not nearest.is_done(self.tolerance):
             self.apply(COARSE_BOUNDS)
-        while self.search() and not nearest.is_done(self.tolerance):
-            try:
-                relaxation = nearest.grounds.relaxation_within(self.budget)
-            except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
+        while self.search() and not self.budget.is_over() and not nearest.is_done(self.tolerance):
+            if not self._branch_over_clusters(0.5 * TUNING.safety * self.tolerance * nearest.scale):
                 return
-            if self.budget.left() < least_seconds(relaxation):
-                self.cut = True
-                return
-            nearest.proof = Proof.PROGRAM
-            slack, start = self.slack * nearest.scale, nearest.mixture()[1][0]
-            world, least = best_world(relaxation, core.gradient(), self.budget, slack, start=start)
-            core.certify(least)
-            if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
-                return
+
+    def _branch_over_clusters(self, shortfall: float) -> bool:
+        """Prove that no world is `shortfall` below the level, within the budget; true if a world was taken in."""
+        nearest, core = self.nearest, self.core
+        nearest.proof = Proof.BRANCHES
+        known = min(nearest.mixture()[1], key=core.energy)
+        slack = shortfall - (core.level() - core.energy(known))
+        found = lowest_worlds(nearest.grounds, core.gradient(), known, slack, self.budget, scale=2.0, hasty=True)
+        core.certify(found.bound)
+        if nearest.is_done(self.tolerance) and found.tree is not None:
+            nearest.branched = Hints(x=nearest.x, tree=found.tree)
+        return len(found.better) > 0 and self._take(found.better)

@@ -18,7 +18,7 @@ SHRINK = 10.0
 """Number of forecasts like the panel's mean that is added to those of each judge."""
 NEAREST, LINE_CLIP = 1e-3, 0.01
 """The probabilities to which the numbers of parts are clipped before their log-odds are averaged, and pools, at most,
-before they are recalibrated."""
+before a line in log-odds recalibrates them."""
 FEW = 3.0
 """Weights by signal from n components have the power (n - 1) / (n + 3) of what they would have from many."""
 LEAST_SIGNAL = 0.02

@@ -84,9 +84,14 @@ class Grounds:
             self._relaxation = Relaxation(self.part, self.space, budget.is_over)
         return self._relaxation
 
+    @cached_property
+    def branches(self) -> _core.ClusterProof:
+        """Branch and bound over clusters of variables."""
+        return _core.ClusterProof(self.part.handle, self.space)
+
     @property
     def proof(self) -> Proof:
         """The proof that no world is better, for any sum of events."""
         if self.is_eliminable:
             return Proof.ALL_WORLDS
-        return Proof.SEMIDEFINITE if self.is_branchable else Proof.PROGRAM
+        return Proof.SEMIDEFINITE if self.is_branchable else Proof.BRANCHES

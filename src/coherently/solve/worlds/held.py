@@ -31,7 +31,7 @@ class Pricing:
 
     The semidefinite bound handles only events of one or two variables. If only the last ones are larger, their
     variables are held in each of their assignments in turn, by a price on each variable that outweighs all its events.
-    Under laws some assignments are impossible, and the mixed-integer program is used instead.
+    Under laws some assignments are impossible, and branching over clusters is used instead.
     """
 
     def __init__(self, part: Merged, asked: int = 1) -> None:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
-from coherently.errors import MethodError
 from coherently.solve.facts import Proof
-from coherently.solve.solution import SignTree
+from coherently.solve.solution import ClusterTree, SignTree
+from coherently.solve.worlds.branches import lowest_worlds
 from coherently.solve.worlds.grounds import Grounds
-from coherently.solve.worlds.program import best_world
 
 if TYPE_CHECKING:
     from coherently.arrays import Truth, Vector
@@ -44,7 +43,7 @@ class Least:
     bound: float
     exact: bool
     proof: Proof
-    tree: SignTree | None = None
+    tree: SignTree | ClusterTree | None = None
 
 
 def kept_tree(
@@ -89,24 +88,20 @@ class Oracle:
         world = core.search(ATTEMPTS, budget.left()) if known is None else known
         if not budget.is_over() and self.grounds.proof is Proof.SEMIDEFINITE:
             return self._branch(coefficients, world, budget, tolerance)
-        try:
-            relaxation = self.grounds.relaxation_within(budget)
-        except MethodError:
-            if not budget.is_over():
-                raise
-        if budget.is_over():  # stating a program may take long
-            return Least(
-                world=world,
-                value=core.value(world),
-                bound=float(np.minimum(coefficients, 0.0).sum()),
-                exact=False,
-                proof=Proof.NOTHING,
-            )
-        found, bound = best_world(relaxation, coefficients, budget, tolerance, start=world)
-        if found is not None and core.value(found) < core.value(world):
-            world = found
+        if budget.is_over():
+            lowest = float(np.minimum(coefficients, 0.0).sum())
+            return Least(world=world, value=core.value(world), bound=lowest, exact=False, proof=Proof.NOTHING)
+        found = lowest_worlds(self.grounds, coefficients, world, tolerance, budget)
+        for better in found.better:
+            world = better if core.value(better) < core.value(world) else world
+        value = core.value(world)
         return Least(
-            world=world, value=core.value(world), bound=min(bound, core.value(world)), exact=False, proof=Proof.PROGRAM
+            world=world,
+            value=value,
+            bound=min(found.bound, value),
+            exact=False,
+            proof=Proof.BRANCHES,
+            tree=found.tree,
         )
 
     def search(self, coefficients: Vector, budget: Budget) -> tuple[Truth, float]:

@@ -6,6 +6,7 @@ same again gets what it found. Work that takes long steps back behind the rest, 
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -323,6 +324,7 @@ def _work(channel: Connection, parent: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_watch_parent, args=(parent,), daemon=True).start()
     desk.warm_up()
+    gc.freeze()  # what is loaded stays, and is not looked through again and again for what could go
     with suppress(OSError):
         channel.send(None)  # it is ready: what came before is no part of any task
     while True:

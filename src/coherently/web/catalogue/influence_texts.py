@@ -11,6 +11,9 @@ INFLUENCE: dict[str, Text] = {
     "tab.influence": "Influence",
     "influence.none": "There is no aggregate yet, so nothing moves it.",
     "influence.none.do": "Make the aggregate first:",
+    "influence.unfinished": "What moves this result is still being worked out.",
+    "influence.unfinished.words": "The table is not finished yet. It comes by itself, or when you look again.",
+    "influence.again": "Look again",
     "influence.lead": (
         "No single judge moves any number by more than {count} point: {name} moves “{title}” most.",
         "No single judge moves any number by more than {count} points: {name} moves “{title}” most.",

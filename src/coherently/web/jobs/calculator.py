@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +15,7 @@ from coherently.web.jobs.memory import limit_memory, memory_taken
 from coherently.web.refusals import RefusedError, too_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from coherently.web.settings import ServiceLimits
 
@@ -27,6 +27,8 @@ START = 20.0
 """Seconds that a process may take to begin, on top."""
 NICE = 5
 """How far processes step back behind the one that answers requests."""
+KEPT = 64
+"""Number of answers that are kept until somebody fetches them."""
 LOOK = 0.2
 """Seconds between two looks at the memory of a process."""
 
@@ -51,7 +53,7 @@ class Calculator:
 
     `_places` counts calls, without waiting: who finds none is refused. `_lock` is held only to look at or to exchange
     the pool, never while a call runs. A pool that one call broke, or had to be ended, is dropped by whoever notices
-    first (`self._pool is pool`); calls that come meanwhile get a new one.
+    first (`self._pool is pool`); calls that come meanwhile get a new one. `_asked` has what nobody has fetched yet.
     """
 
     def __init__(self, limits: ServiceLimits, processes: int = 1) -> None:
@@ -59,6 +61,42 @@ class Calculator:
         self._places = threading.BoundedSemaphore(limits.calls)
         self._lock = threading.Lock()
         self._pool: ProcessPoolExecutor | None = None
+        self._asked: dict[Hashable, Future[Any]] = {}
+
+    def ask(self, key: Hashable, wait: float, function: Callable[..., T], *arguments: Any) -> T | None:
+        """The value of `call`, or None if it is not there in so many seconds.
+
+        The work goes on then, and whoever asks under the same key again gets what it found, once.
+        """
+        with self._lock:
+            future = self._asked.get(key)
+            if future is None:
+                future = self._asked[key] = Future()
+                threading.Thread(target=self._answer, args=(future, function, *arguments), daemon=True).start()
+        try:
+            value: T = future.result(wait)
+        except TimeoutError:
+            if not future.done():  # what the call itself raises may be of the same kind
+                return None
+            raise
+        finally:
+            if future.done():
+                self._forget(key, future)
+        return value
+
+    def _answer(self, future: Future[Any], function: Callable[..., Any], *arguments: Any) -> None:
+        try:
+            future.set_result(self.call(function, *arguments))
+        except Exception as error:
+            future.set_exception(error)
+        with self._lock:  # what nobody fetches is not kept for ever
+            for key in [key for key, known in self._asked.items() if known.done()][:-KEPT]:
+                del self._asked[key]
+
+    def _forget(self, key: Hashable, future: Future[Any]) -> None:
+        with self._lock:
+            if self._asked.get(key) is future:
+                del self._asked[key]
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Run a function of a module, and give its value or raise what it raised."""

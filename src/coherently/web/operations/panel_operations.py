@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.web.access.request_keys import only_once
 from coherently.web.refusals import not_found, too_many
-from coherently.web.shapes.panel_shapes import PanelList, PanelView, RoundView
+from coherently.web.shapes.panel_shapes import PanelEdit, PanelList, PanelView, RoundView
 from coherently.web.shapes.shape import zone_names
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
-    from coherently.web.shapes.panel_shapes import PanelDraft, PanelEdit
+    from coherently.web.shapes.panel_shapes import PanelDraft
     from coherently.web.store.store_records import PanelRecord, RoundRecord
 
 
@@ -98,9 +98,9 @@ def delete_panel(bench: Workbench, caller: AccountCaller, panel: str) -> None:
 
 
 def restore_panel(bench: Workbench, caller: AccountCaller, panel: str) -> PanelView:
-    """Show a panel again that was deleted; the links of its judges hold again."""
+    """Show a panel again that was put aside or deleted; the links of its judges hold again."""
     if panel not in {each.id for each in bench.store.panels.deleted(caller.account)}:
-        return get_panel(bench, caller, panel)
+        return edit_panel(bench, caller, panel, PanelEdit(aside=False))
     return view_panel(bench, bench.store.panels.restore(panel))
 
 

@@ -13,7 +13,7 @@ from coherently.web.shapes.aggregation_shapes import InfluenceView, LeftOutView,
 from coherently.web.shapes.stateless_shapes import InfluenceDraft, RecipeBody, WhyAnswer, WhyDraft
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from coherently.explain.influence.influence_table import Influence
     from coherently.web.access.callers import AccountCaller
@@ -32,6 +32,9 @@ class Calls(Protocol):
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Give the value of the function, or raise what it raised."""
 
+    def ask(self, key: Hashable, wait: float, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The same, or None if it is not there in so many seconds; the work goes on for whoever asks again."""
+
 
 def get_influence(
     bench: Workbench,
@@ -43,6 +46,22 @@ def get_influence(
     without: Sequence[str] = (),
 ) -> InfluenceView:
     """What each judge, question and law moves in a version; or, without some of them, what these move together."""
+    view = influence_in_time(bench, caller, panel, aggregation, calls=calls, without=without, wait=None)
+    assert view is not None
+    return view
+
+
+def influence_in_time(
+    bench: Workbench,
+    caller: AccountCaller,
+    panel: str,
+    aggregation: str,
+    *,
+    calls: Calls,
+    without: Sequence[str] = (),
+    wait: float | None,
+) -> InfluenceView | None:
+    """The same, or None if it is not there in so many seconds: then it is worth asking for again."""
     found = get_result(bench, caller, panel, aggregation)
     parts = PanelMembers.of(bench, panel)
     asked = {row["event"] for row in found.forecasts}
@@ -57,7 +76,10 @@ def get_influence(
     made = _made.get(key)
     if made is None:
         draft = InfluenceDraft.model_validate(_inputs(found) | {"without": words})
-        made = calls.call(find_version_influence, draft, {} if words else several)
+        work = (find_version_influence, draft, {} if words else several)
+        made = calls.call(*work) if wait is None else calls.ask(key, wait, *work)
+        if made is None:
+            return None
         _made.put(key, made)
     return _view(found, made, parts, [parts.name(part) for part in without])
 

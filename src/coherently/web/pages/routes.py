@@ -70,6 +70,7 @@ SENT: dict[str, Callable[[Visit], Response]] = {
     f"{PANEL}/questions/{{question}}": question_page.edit,
     f"{PANEL}/names": question_page.keep_name,
     f"{PANEL}/copy": start_page.copy,
+    f"{PANEL}/aside": start_page.put_aside,
     f"{PANEL}/delete": start_page.delete,
     f"{PANEL}/restore": start_page.restore,
     f"{PANEL}/laws": law_forms.add_law,

@@ -35,6 +35,7 @@ class PanelEdit(Shape):
     description: Note | None = None
     tag: Tag | None = None
     time_zone: TimeZone | None = None
+    aside: Annotated[bool, Field(description="Whether it is listed apart; nothing else changes.")] | None = None
 
 
 class RoundView(Shape):
@@ -63,6 +64,7 @@ class PanelView(Shape):
     description: str
     tag: str
     time_zone: str
+    aside: bool
     created: Time
     questions: int
     laws: int

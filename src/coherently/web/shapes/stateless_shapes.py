@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from coherently.solve.methods.pools import CLIP
 from coherently.solve.methods.recipe import RECIPE
 from coherently.web import sizes
 from coherently.web.shapes.carried_records import (
@@ -118,7 +119,7 @@ class RecipeLine(Shape):
     pool: RecipePool = "mixed"
     exponent: Annotated[float, Field(gt=0)] = 1.0
     shift: float = 0.0
-    clip: Annotated[float, Field(gt=0, lt=0.5)] = 0.02
+    clip: Annotated[float, Field(gt=0, lt=0.5)] = CLIP
     consensus: Annotated[float, Field(ge=0, le=100)] = 0.0
     signal: Annotated[float, Field(ge=0, le=100)] | None = None
     log_share: Annotated[float, Field(ge=0, le=1)] | None = None

@@ -106,7 +106,10 @@ class TokenRecord(StoredRecord):
 
 @dataclass(frozen=True, slots=True)
 class PanelRecord(StoredRecord):
-    """A panel; `settings` are plain values that the store does not look into, `tag` a short text to find it by."""
+    """A panel; `settings` are plain values that the store does not look into, `tag` a short text to find it by.
+
+    One that is `aside` is listed apart; nothing else is different about it.
+    """
 
     id: Annotated[str, ID]
     owner: Annotated[str, belongs("account")]
@@ -116,6 +119,7 @@ class PanelRecord(StoredRecord):
     settings: Values = field(default_factory=dict)
     deleted_at: Annotated[str, unarchived(TIME)] | None = None
     tag: Annotated[str, replace(WORDS, since=2)] = ""
+    aside: Annotated[bool, replace(unarchived(FLAG), since=7)] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from coherently.solve.component.objective import Model, Objective, Planes
     from coherently.solve.component.planes import PlaneBelow
     from coherently.solve.lazy_table import WorldRows
-    from coherently.solve.solution import SignTree
+    from coherently.solve.solution import ClusterTree, SignTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,18 +336,14 @@ class Newton:
         self.proved = plane.coefficients, least
         if self.is_bounded and (plane.bound(least) > self.bound or self.proof is Proof.NOTHING):
             self.bound, self.proof = max(self.bound, plane.bound(least)), proof
-            if proof is not Proof.PROGRAM or self.hints is None:  # what a program proves, nobody can write down
-                self.hints = hints
+            self.hints = hints
 
-    def _least(self, coefficients: Vector, known: Truth | None) -> tuple[float, Proof, SignTree | None]:
+    def _least(self, coefficients: Vector, known: Truth | None) -> tuple[float, Proof, SignTree | ClusterTree | None]:
         """A lower bound on a sum over all worlds; if it is not exact, the best world found joins the engine's."""
         if self.oracle.is_exact:
             return self.engine.minimise(coefficients)[0], Proof.ALL_WORLDS, None
         allowed = 0.25 * self.budget.tolerance * self.best.scale
-        try:
-            found = self.oracle.least(coefficients, self.budget, allowed, known)
-        except MethodError:  # an event is about too many variables, or there are too many clusters
-            return -math.inf, Proof.NOTHING, None
+        found = self.oracle.least(coefficients, self.budget, allowed, known)
         self.engine.include(found.world[None])
         return found.bound, found.proof, found.tree
 

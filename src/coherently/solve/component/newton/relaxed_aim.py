@@ -7,13 +7,11 @@ search can end once it is reached.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from coherently.errors import MethodError
 from coherently.solve.component.newton.steps import step_length
 from coherently.solve.component.objective import sides_at
 from coherently.solve.component.planes import PlaneBelow, tangent
@@ -40,7 +38,7 @@ REACHED = 1e-10
 EFFORT = 2
 """How often the length of searches for that mixture is doubled."""
 NEAR = 1e-3
-"""If search leaves a gap of at most this, relative to the objective, a program looks for the worlds that it missed."""
+"""If search leaves a gap of at most this, relative to the objective, branching looks for the worlds that it missed."""
 FALLEN = 0.5
 """The part of the distance to the goal that must be gone after such worlds were taken in."""
 MOST_OF_IT = 0.98
@@ -156,7 +154,5 @@ def missed_worlds(oracle: Oracle, gradient: Vector, level: float, budget: Budget
     `level` is the gradient's sum at the model's mixture: a world below it improves the mixture.
     """
     known, value = oracle.search(gradient, budget)
-    worlds = [known]
-    with suppress(MethodError):  # there are too many clusters for a program
-        worlds.append(oracle.least(gradient, budget, 0.5 * max(0.0, level - value), known).world)
-    return np.vstack(worlds)
+    least = oracle.least(gradient, budget, 0.5 * max(0.0, level - value), known)
+    return np.vstack([known, least.world])

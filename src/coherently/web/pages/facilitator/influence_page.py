@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from statistics import mean
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
@@ -42,19 +43,25 @@ def show_influence(visit: Visit, note: Notice | None = None) -> Response:
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     versions = aggregations.list_aggregations(bench, caller, panel).aggregations
     current = chosen(versions, visit.asked("version"))
-    common = {"panel": panels.get_panel(bench, caller, panel), "current": current, "note": note or visit.notice()}
+    view_of_panel = panels.get_panel(bench, caller, panel)
+    common: dict[str, Any] = {"panel": view_of_panel, "current": current, "note": note or visit.notice()}
     status = 422 if note is not None and note.tone == "wrong" else 200
     if current is None:
         return visit.show("influence.html", status, lead=plain("influence.none"), table=None, **common)
-    calls = visit.request.app.state.calculator
+    common |= {
+        "weights": weight_rows(visit, panel, current.weights),
+        "past": known_scores.past_weights(bench, caller, panel),
+    }
+    left = list(dict.fromkeys(visit.asked_all("without", "jql")))
+    found, gone = in_time(visit, panel, current.id, left)
+    if found is None or (left and gone is None):
+        again = f"/panels/{panel}/influence?{visit.request.url.query}"
+        return visit.show(
+            "influence.html", status, lead=plain("influence.unfinished"), unfinished=again, table=None, **common
+        )
     result = aggregations.get_result(bench, caller, panel, current.id)
-    found = version_influence.get_influence(bench, caller, panel, current.id, calls=calls)
     events = name_events(questions.list_questions(bench, caller, panel).questions)
     view = InfluenceTable(result, found, events)
-    left = list(dict.fromkeys(visit.asked_all("without", "jql")))
-    gone = (
-        version_influence.get_influence(bench, caller, panel, current.id, calls=calls, without=left) if left else None
-    )
     return visit.show(
         "influence.html",
         status,
@@ -66,10 +73,22 @@ def show_influence(visit: Visit, note: Notice | None = None) -> Response:
         compared=None if gone is None else view.compared(gone),
         events=[(each.id, each.title) for each in events.values() if each.event in found.events],
         reasons=reasons_of(visit, panel, current.id),
-        weights=weight_rows(visit, panel, current.weights),
-        past=known_scores.past_weights(bench, caller, panel),
         **common,
     )
+
+
+def in_time(
+    visit: Visit, panel: str, version: str, left: Sequence[str]
+) -> tuple[InfluenceView | None, InfluenceView | None]:
+    """The table, and what some move together who are left out, as far as they are there while the page waits."""
+    begun, most = time.monotonic(), visit.bench.settings.limits.page_seconds
+    found = []
+    for without in ((), left) if left else ((),):
+        wait = max(0.0, begun + most - time.monotonic())
+        calls = visit.request.app.state.calculator
+        asked = (visit.bench, visit.caller, panel, version)
+        found.append(version_influence.influence_in_time(*asked, calls=calls, without=without, wait=wait))
+    return found[0], found[1] if left else None
 
 
 def reasons_of(visit: Visit, panel: str, version: str) -> SimpleNamespace | None:

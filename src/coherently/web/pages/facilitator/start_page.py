@@ -26,11 +26,13 @@ TABS = ("questions", "people", "board", "discussion", "results", "influence")
 
 def show_start(visit: Visit, note: Notice | None = None) -> Response:
     """The start."""
+    listed = panels.list_panels(visit.bench, visit.caller).panels
     return visit.show(
         "start.html",
         422 if note else 200,
         note=note or visit.notice(),
-        panels=panels.list_panels(visit.bench, visit.caller).panels,
+        panels=[each for each in listed if not each.aside],
+        aside=[each for each in listed if each.aside],
         sent=visit.form,
         is_local=visit.bench.settings.is_local,
         undo=visit.asked_id("undo", "p"),
@@ -68,6 +70,13 @@ def copy(visit: Visit) -> Response:
     return visit.go(f"/panels/{made.id}/questions", "panel.copied")
 
 
+def put_aside(visit: Visit) -> Response:
+    """List a panel apart; the start page can take it back."""
+    panel = visit.part("panel")
+    panels.edit_panel(visit.bench, visit.caller, panel, PanelEdit(aside=True))
+    return visit.go(f"/?undo={panel}", "panel.put_aside")
+
+
 def delete(visit: Visit) -> Response:
     """Hide a panel; the start page can bring it back."""
     panel = visit.part("panel")
@@ -76,7 +85,7 @@ def delete(visit: Visit) -> Response:
 
 
 def restore(visit: Visit) -> Response:
-    """Bring a deleted panel back."""
+    """Bring back a panel that was deleted or put aside."""
     made = panels.restore_panel(visit.bench, visit.caller, visit.part("panel"))
     return visit.go(f"/panels/{made.id}/questions", "panel.restored")
 
