@@ -347,6 +347,14 @@ def test_records_of_every_version_stay_readable(file):
         assert written == known
 
 
+def test_results_that_rested_on_a_program_are_read():
+    """No solver rests on mixed-integer programs any more; results of version 0.1 do."""
+    told = json.loads((CORPUS / "result-v2.json").read_text("utf-8"))
+    told["components"][0]["proof"] = "mixed-integer programming (HiGHS)"
+    result = co.Result.from_json(json.dumps(told))
+    assert result.as_dict()["components"][0]["proof"] == "mixed-integer programming (HiGHS)"
+
+
 def test_the_corpus_has_every_version_of_every_record():
     there = {file.stem for file in CORPUS_FILES}
     expected = {

@@ -84,6 +84,7 @@ class Proof(Worded):
     CLUSTERS = "relaxation to clusters of variables"
     SEMIDEFINITE = "semidefinite bound with branch and bound"
     BRANCHES = "clusters of variables with branch and bound"
+    PROGRAM = "mixed-integer programming (HiGHS)"  # only in results of version 0.1, which are still read
     LOGICAL_GROUPS = "groups logical"
     PAIR_GROUPS = "groups pairs"
     NOT_NEGATIVE = "no distance is below 0"

@@ -192,7 +192,11 @@ bool ClusterDual::has_room(std::int32_t cluster, double more) {
 
 void ClusterDual::add_up() {
     bound_ = 0;
-    for (const Table& cluster : clusters_) bound_ += cluster.least();
+    for (const Table& cluster : clusters_) {
+        bound_ += cluster.least();
+        // Only sums of this size are rounded; the next smaller number is below what was lost.
+        if (std::abs(bound_) > largest && bound_ < Table::forbidden) bound_ = std::nextafter(bound_, -Table::forbidden);
+    }
 }
 
 ClusterDual ClusterDual::fixed(std::int32_t node, std::int32_t state) const {
