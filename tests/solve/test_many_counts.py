@@ -129,15 +129,13 @@ def test_branching_with_counts_finds_the_best_of_all_worlds(seed):
     few = ["v0 & v1", "v4 | ~v5", "v2", "v9 & ~v16 & v3"]
     for laws in ((), ["v0 -> v7"]):
         part = part_of([f"exactly(5; {one})", f"at_least(9; {one})", f"at_most(7; {other})", *few], laws)
-        space = without_witness(part.space, N) if laws else None
+        grounds = Grounds(part)
         truth = part.functions.hold(WORLDS)
-        allowed = space.allows(WORLDS).astype(bool) if laws else np.ones(len(WORLDS), bool)
+        allowed = grounds.space.allows(WORLDS).astype(bool) if laws else np.ones(len(WORLDS), bool)
         for _ in range(5):
             coefficients = rng.normal(size=len(part))
             sums = truth[allowed] @ coefficients
             known = WORLDS[allowed][np.argmax(sums)]
-            grounds = Grounds(part)
-            grounds.space = space
             found = lowest_worlds(grounds, coefficients, known, slack=1e-6, budget=Budget())
             best = part.functions.hold(np.vstack([known, *found.better]))[-1] @ coefficients
             assert best == pytest.approx(sums.min(), abs=1e-6)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.errors import MethodError
 from coherently.solve.component.answer import Hints
 from coherently.solve.facts import Proof, Route
 from coherently.solve.lower_bounds.bound_rules import BOUNDS, COARSE_BOUNDS, HASTY_BOUNDS, LATE_BOUNDS
@@ -232,12 +233,17 @@ class _Run:
     def relax(self) -> None:
         """Search; where that does not reach the bound, prove the gap by branching over clusters.
 
-        Where a coarse proof is enough, a better bound is often found sooner. Better worlds are taken in.
+        Where a coarse proof is enough, a better bound is often found sooner. Better worlds are taken in. Events that
+        are too large for clusters are left unproved, as branching would only use the time up.
         """
         nearest = self.nearest
         if self.hasty and self.search() and not nearest.is_done(self.tolerance):
             self.apply(COARSE_BOUNDS)
         while self.search() and not self.budget.is_over() and not nearest.is_done(self.tolerance):
+            try:
+                nearest.grounds.relaxation_within(self.budget)
+            except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
+                return
             if not self._branch_over_clusters(0.5 * TUNING.safety * self.tolerance * nearest.scale):
                 return
 
