@@ -309,7 +309,7 @@ FORGED = [
     ({"kind": "bound"}, "lacks a field"),
     ({"kind": "bound", "event": "a", "least": 0.5}, "not a whole number"),
     ({"kind": "bound", "event": "a", "least": "1e9"}, "are texts"),
-    ({"kind": "bound", "event": "z", "least": "0.1"}, "lacks a field"),
+    ({"kind": "bound", "event": "z", "least": "0.1"}, "no forecast or law mentions"),
     ({"kind": "bound", "event": "a", "least": "1/0"}, "lacks a field"),
     ({"kind": "book", "of": "Nobody", "fee": "0", "spread": "0", "stakes": [], "least": "0"}, "no forecast of"),
     ({"kind": "book", "of": None, "fee": "0", "spread": "0", "stakes": [[9, "1"]], "least": "0"}, "lacks a field"),

@@ -43,6 +43,7 @@ TRIALS = {
     "Result.bounds": lambda limit: RESULT.bounds("v0 & v3 & v5 & v7", time_limit=limit),
     "aggregate": lambda limit: co.aggregate(HARD, "exact", time_limit=limit),
     "Result.bounds_table": lambda limit: RESULT.bounds_table(["v0 & v3 & v5 & v7"], time_limit=limit),
+    "Result.implied_proof": lambda limit: RESULT.implied_proof(["v2 & v3"], time_limit=limit),
     "Result.influence": lambda limit: RESULT.influence(time_limit=limit),
     "Result.report": lambda limit: RESULT.report(time_limit=limit),
     "Result.why": lambda limit: RESULT.why(HARD.written.text[0], time_limit=limit),

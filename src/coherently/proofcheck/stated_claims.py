@@ -113,7 +113,10 @@ class ClaimReader:
     def _bound(self, told: dict[str, Any]) -> Goal:
         end, sign = ("least", 1) if "least" in told else ("most", -1)
         level, text = number(told[end]), str(told["event"])
-        event = self.panel.event(read_event(text))
+        try:
+            event = self.panel.event(read_event(text))
+        except KeyError as error:
+            raise ProofRefusedError(f"{text!r} is about {error}, which no forecast or law mentions") from None
         words = f"the result implies that the probability of {text!r} is at {end} {told[end]}"
         return Goal(self._linear([(text, event, Fraction(sign), -sign * level)]), self.pins(), True, words=words)
 

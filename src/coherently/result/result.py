@@ -19,7 +19,7 @@ from coherently.result.bounds_table import BoundsTable
 from coherently.result.record import RESULT, as_dict, read, write
 from coherently.result.shown import DIGITS, rounded_changes
 from coherently.solve import Global, Local
-from coherently.solve.budget import asked_budget
+from coherently.solve.budget import asked_budget, check_time_limit
 from coherently.table_views import ROWS
 from coherently.values import Value
 
@@ -306,6 +306,7 @@ class Result(Indexed, Tabled, Value, Described):
         """
         from coherently.result.claim_proofs import implied_proof
 
+        check_time_limit(time_limit)
         saving = saving and self.guaranteed_improvement is not None
         return implied_proof(self, events, saving=saving, budget=asked_budget(None, None).within(time_limit))
 

@@ -224,11 +224,12 @@ class _RoleSearch:
         if {"event", "judge"} <= single.keys() and not self._bounds:
             single["probability"] = self._only(answers, "probability", "the probabilities")
             return self._long(single, [column for column in free if column != answers[0]], comments)
-        shape = self._shape(single, [column for column in free if column not in answers])
+        spare = sorted(set(free).difference(answers))
+        shape = self._shape(single, spare)
         for role in single.keys() - {"event", "judge", "outcome"}:
             self._left_out[single.pop(role)] = f"a {role}, which a table with a column for each judge cannot have"
-        for column in free:
-            if column not in answers and column not in single.values():
+        for column in spare:
+            if column not in single.values():
                 self._left_out.setdefault(column, self._spare_words(column))
         return ColumnRoles(shape, single, tuple(answers), tuple(comments), bounds=self._bounds, left_out=self._left_out)
 

@@ -15,6 +15,8 @@ ROUNDED = 0.00501
 """How far a mean may be off: it is rounded to whole per cents."""
 FEWEST_ROWS, FEWEST_OTHERS, MANY_ROWS = 3, 3, 6
 """Numbers of rows and of others from which on arithmetic tells a summary from somebody who happens to agree."""
+MOST_COLUMNS = 1_000
+"""Tables with more columns of answers are not searched, as that compares each column with all others."""
 SPREAD = 0.02
 """How far judges must be apart in a row for that row to tell anything."""
 
@@ -45,15 +47,24 @@ def arithmetic_of(answers: NDArray[np.float64], column: int) -> str | None:
     telling = np.nanmax(rows, axis=1) - np.nanmin(rows, axis=1) > SPREAD
     if np.count_nonzero(telling) < (FEWEST_ROWS if others.shape[1] >= FEWEST_OTHERS else MANY_ROWS):
         return None
-    for name, summed in SUMS.items():
-        if np.all(np.abs(summed(rows) - own) <= ROUNDED):
-            return name
-    return None
+    # Hardly any column is right in the first rows.
+    likely = [name for name, summed in SUMS.items() if _is_that(summed, rows[:FEWEST_ROWS], own[:FEWEST_ROWS])]
+    return next((name for name in likely if _is_that(SUMS[name], rows, own)), None)
+
+
+def _is_that(
+    summed: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    rows: NDArray[np.float64],
+    own: NDArray[np.float64],
+) -> bool:
+    return bool(np.all(np.abs(summed(rows) - own) <= ROUNDED))
 
 
 def arithmetic_columns(answers: NDArray[np.float64]) -> dict[int, str]:
     """The columns that sum up the others, the last ones first, so that a mean of means is found too."""
     found: dict[int, str] = {}
+    if answers.shape[1] > MOST_COLUMNS:
+        return found
     kept = list(range(answers.shape[1]))
     for column in reversed(range(answers.shape[1])):
         if len(kept) > 2:
