@@ -21,9 +21,11 @@ from coherently.solve.component.newton.newton import Newton
 from coherently.solve.component.newton.support import blend_of
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.planes import plane_below
+from coherently.solve.facts import Proof
 from coherently.solve.lower_bounds.semidefinite import SpectralBound
 from coherently.solve.relaxed.pairs import solve_pairwise
 from coherently.solve.relaxed.relaxation import Relaxation
+from coherently.solve.worlds import branches as branches_module
 from coherently.solve.worlds import grounds as grounds_module
 from coherently.solve.worlds.branches import lowest_worlds
 from coherently.solve.worlds.grounds import Grounds
@@ -117,6 +119,17 @@ def test_the_oracle_takes_a_known_world_for_no_more_than_it_is(monkeypatch):
         found = Oracle(part).least(coefficients, soon(), 0.0, worst)
         assert found.value == pytest.approx(sums.min(), abs=1e-5)
         assert found.bound <= sums.min() + 1e-6
+
+
+def test_what_an_unfinished_proof_leaves_is_the_bound(monkeypatch):
+    """Of a proof that was stopped the bound counts, and not the best world that was found."""
+    part, worlds = part_of(2, most=3)
+    monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
+    monkeypatch.setattr(branches_module, "MOST_BRANCHES", 0)
+    coefficients = np.random.default_rng(3).normal(size=len(part))
+    found = Oracle(part).least(coefficients, soon(), 0.0, worlds[0].astype(np.uint8))
+    assert found.proof is Proof.BRANCHES
+    assert found.bound <= (holds(part, worlds) @ coefficients).min() < found.value
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])
