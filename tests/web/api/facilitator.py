@@ -57,7 +57,7 @@ class Facilitator:
                 if "{aggregation}" in route and aggregation is None:
                     continue
                 path = route.format(**known, ending=ending)
-                asked = {"event": EVENTS[0]} if path.endswith("/why") else {}
+                asked = {"event": self.events[EVENTS[0]]} if path.endswith("/why") else {}
                 answer = self.http.get(self.service.url + path, params=asked)
                 assert answer.status_code in (200, 404, 409), (path, answer.text)
                 found[path] = answer
