@@ -1,4 +1,4 @@
-"""Proofs of what a result implies: bounds of events, and what it saves whatever happens.
+"""Proofs of what a result implies: bounds of events, and the penalty that it saves in every world.
 
 A claim is written a little weaker than what the solver found, so that the checker, which rounds nothing away, can
 prove it.

@@ -98,7 +98,7 @@ class PieceCheck:
 
     @cached_property
     def fresh(self) -> FreshRelations:
-        """What answers that mend one relation must leave unbroken."""
+        """The relations that must stay unbroken when new answers mend one of the broken ones."""
         return fresh_relations(self.piece.scopes, self.value, self._families, self.simple)
 
     def later(self, budget: Budget) -> PieceCheck:

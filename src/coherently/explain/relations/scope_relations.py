@@ -220,9 +220,9 @@ class _RowsOfTable(NamedTuple):
 class FreshRelations:
     """What new answers must not break if they are to mend one of some broken relations.
 
-    A relation that they break is told, or a smaller part of it is. So a part of it that was told before must be broken
-    still, in the same sense, and not be the one to be mended: otherwise there is news. `unlisted` are broken relations
-    that no row is about, which may be broken still. `is_whole` if there is no relation without a row.
+    A relation that they break is told, or a smaller part of it is. They break nothing new only if a part of it that was
+    told before is still broken in the same direction, and is not the relation that is to be mended. `unlisted` are
+    broken relations that no row is about, which may be broken still. `is_whole` if there is no relation without a row.
     """
 
     parts: list[_RowsOfTable]
