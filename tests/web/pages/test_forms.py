@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import date
 from itertools import product
 from random import Random
 
@@ -14,6 +15,7 @@ from coherently.errors import CoherentlyError
 from coherently.web.pages.forms.joined_events import JOINS, EventChip, join
 from coherently.web.pages.forms.joined_laws import RELATIONS, relate
 from coherently.web.pages.forms.question_forms import name_of, quoted, read_question
+from coherently.web.pages.forms.typed_dates import one_day, read_days
 from coherently.web.pages.forms.typed_numbers import one_number, read_number
 from coherently.web.pages.judge_forms import read_per_cent
 from coherently.web.refusals import RefusedError
@@ -91,7 +93,7 @@ def test_a_ladder_of_numbers(shape):
     [
         ({"kind": "partition", "shape": "named", "lines": "Ann"}, "too few"),
         ({"kind": "partition", "shape": "ranges", "lines": "much"}, "not a number"),
-        ({"kind": "ladder", "shape": "dates", "lines": "31.3.2027"}, "not a date"),
+        ({"kind": "ladder", "shape": "dates", "lines": "31.2.2027"}, "not a date"),
         ({"kind": "ladder", "shape": "at-most", "lines": ""}, "too few"),
         ({"title": " "}, "is empty"),
         ({"title": "x" * 301}, "too long"),
@@ -330,3 +332,56 @@ def test_a_law_whose_words_are_too_long_for_a_title_is_its_formula():
 def test_a_law_of_too_few_or_too_many_chips_is_refused_with_what_is_needed(sent, told):
     with pytest.raises(RefusedError, match=told):
         relate(sent, OFFERED)
+
+
+def texts_of_a_day(day):
+    """The ways in which people write a day, each of which says which number is the month."""
+    name = f"{day:%B}"
+    yield from (day.isoformat(), f"{day.day}.{day.month}.{day.year}", f"{day:%d.%m.%Y}", f"{day:%Y/%m/%d}")
+    yield from (
+        f"{day.day} {name} {day.year}",
+        f"{name} {day.day}, {day.year}",
+        f"{day.day} {name[:3].upper()} {day.year}",
+    )
+    yield from (
+        f"{name[:3]}. {day.day} {day.year}",
+        f"{day.day}th of {name} {day.year}",
+        f" {day.day}. {day.month}. {day.year} ",
+    )
+
+
+@given(st.dates(min_value=date(1900, 1, 1)))
+def test_a_day_is_read_as_people_write_it(day):
+    for text in texts_of_a_day(day):
+        assert read_days(text) == [day], text
+
+
+@given(st.dates(min_value=date(1900, 1, 1)), st.sampled_from("/-"))
+def test_a_day_between_slashes_that_could_be_two_is_asked_about(day, mark):
+    text = f"{day.day}{mark}{day.month}{mark}{day.year}"
+    other = date(day.year, day.day, day.month) if day.day <= 12 else day
+    assert set(read_days(text)) == {day, other}
+    if other == day:
+        assert one_day(text) == day
+        return
+    with pytest.raises(RefusedError, match="can be read as") as refused:
+        one_day(text)
+    assert {day.isoformat(), other.isoformat()} == set(re.findall(r"\d{4}-\d\d-\d\d", refused.value.remedy))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "soon", "2027-02-30", "31.2.2027", "2027", "30/30/2027", "1.2.27", "5 Smarch 2027"]
+)
+def test_what_is_no_day_is_not_read_as_one(text):
+    assert read_days(text) == []
+
+
+def test_a_ladder_of_days_is_ordered_however_they_are_written():
+    lines = "31 August 2027\n30.4.2027\n6/30/2027"
+    draft = read_question(form(kind="ladder", shape="dates", lines=lines, variable="launch"), ())
+    assert [event.event for event in draft.events] == [
+        "launch <= 2027-04-30",
+        "launch <= 2027-06-30",
+        "launch <= 2027-08-31",
+    ]
+    assert [event.title for event in draft.events] == ["by 30 April", "by 30 June", "by 31 August"]

@@ -77,6 +77,23 @@ def test_numbers_of_two_digits_leave_titles_room(see, browser, size):
         assert begins["x"] - (ends["x"] + ends["width"]) >= 4
 
 
+def test_steps_are_shown_as_the_service_reads_them_while_they_are_typed(see, browser):
+    seen = see(f"{new_panel(browser)}/questions")
+    page = seen.page
+    page.locator("summary", has_text="+ Ladder").click()
+    form = page.get_by_role("form", name=re.compile("Ladder"))
+    lines = ["31 August 2027", "30.4.2027", "6/30/2027", "Sept. 1st, 2027"]
+    shown = ["by 30 April", "by 30 June", "by 31 August", "by 1 September"]
+    form.locator("textarea").fill("\n".join([*lines, "3/4/2027", "soon"]))
+    assert sorted(form.locator("[data-preview] .opt").all_inner_texts()) == sorted([*shown, "by ?"])
+    form.locator("textarea").fill("\n".join(lines))
+    assert form.locator("[data-preview] .opt").all_inner_texts() == shown
+    form.get_by_label("The question, as judges read it").fill("Launch")
+    form.get_by_label("The question, as judges read it").press("Enter")
+    page.locator(".qlist h3", has_text="Launch").wait_for()
+    assert page.locator(".qlist .opt").all_inner_texts() == shown
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_law_of_chips_is_shown_and_changed_before_it_holds(see, browser, scheme):
     panel = new_panel(browser)

@@ -68,6 +68,8 @@ COMMON: dict[str, Text] = {
     "field.wrong": "{field} cannot be read.",
     "number.two": "“{typed}” can be read as {large} or as {small}.",
     "number.two.remedy": "Write {large} or {small}.",
+    "date.two": "“{typed}” can be read as {first} or as {second}.",
+    "date.two.remedy": "Write {first} or {second}.",
     "refused.form": "The form could not be read. Go back, reload the page and try again.",
 }
 

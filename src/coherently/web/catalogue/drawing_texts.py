@@ -25,6 +25,8 @@ DRAWING: dict[str, Text] = {
     "draw.gone": "You drew this, and have changed answers since.",
     "draw.done": "Your answers to question {number} are those of your drawing.",
     "draw.wrong.number": "“{value}” is not a number. Type one such as 2.5 or 40 000.",
+    "draw.wrong.order": "The three must rise: the first lies below the second, and the second below the third.",
+    "draw.wrong.ends": "The histogram must end after it begins: change “from” or “to”.",
     "draw.wrong.date": "“{value}” is not a date. Type one such as 2027-03-31.",
     "draw.wrong.height": "“{value}” is not a height: type a number of 0 or more.",
     "draw.table": "Distribution of {title}",

@@ -101,7 +101,7 @@ QUESTIONS: dict[str, Text] = {
     "draft.options.words": "Exactly one of them comes true. End with a line “...” if something else may. For ranges of a number, "
     "write where one range ends and the next begins: 1.5 on the first line, 2.5 on the second.",
     "draft.steps": "Steps, one on each line",
-    "draft.steps.words": "Dates such as 2027-03-31, or numbers. A later date is never less likely, and you need no law for that.",
+    "draft.steps.words": "Dates as you write them (2027-03-31, 31.3.2027, 31 March 2027), or numbers. A later date is never less likely, and you need no law for that.",
     "laws.title": "Laws",
     "laws.words": "What must be true in every outcome. Judges whose answers break a law are told so, kindly.",
     "laws.new": "New law",

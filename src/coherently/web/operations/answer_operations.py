@@ -23,6 +23,8 @@ from coherently.web.shapes.judging_shapes import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coherently.panel import Panel
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
@@ -119,25 +121,45 @@ def record_outcome(
     bench: Workbench, caller: AccountCaller, panel: str, draft: OutcomeDraft, key: str | None = None
 ) -> OutcomeView:
     """Record how an event came out; it must go together with the laws and the other outcomes."""
-    from coherently.panel import Panel
-
     own_panel(bench, caller, panel)
-    setting = setting_of(bench, panel)
-    text = _resolved_text(bench, panel, draft.event)
-    known = {record.event: record.outcome for record in bench.store.outcomes.latest(panel)}
-    known[text] = draft.outcome
-    texts = [item.event for item in setting.items]
-    if draft.outcome is None:
-        check_meaning(texts, setting.laws)
-    else:
-        outcomes = {each: value for each, value in known.items() if value is not None}
-        asked = [("somebody", each, 0.5) for each in texts]
-        _check_related(Panel.from_records(asked, laws=list(setting.laws), outcomes=outcomes), text)
+    (text,) = _checked_texts(bench, panel, [draft])
 
     def action() -> OutcomeView:
         return view_outcome(bench.store.outcomes.record(panel, text, draft.outcome, draft.note))
 
     return only_once(bench, caller, f"outcomes {panel}", key, draft=draft, action=action)
+
+
+def record_outcomes(bench: Workbench, caller: AccountCaller, panel: str, drafts: Sequence[OutcomeDraft]) -> None:
+    """Record how several events came out, all of it or nothing."""
+    own_panel(bench, caller, panel)
+    texts = _checked_texts(bench, panel, drafts)
+
+    def action() -> None:
+        for text, draft in zip(texts, drafts, strict=True):
+            bench.store.outcomes.record(panel, text, draft.outcome, draft.note)
+
+    bench.store.write(action)
+
+
+def _checked_texts(bench: Workbench, panel: str, drafts: Sequence[OutcomeDraft]) -> list[str]:
+    """The texts of events that came out, which must go together with the laws and the other outcomes."""
+    from coherently.panel import Panel
+
+    setting = setting_of(bench, panel)
+    texts = [_resolved_text(bench, panel, draft.event) for draft in drafts]
+    known = {record.event: record.outcome for record in bench.store.outcomes.latest(panel)}
+    known |= {text: draft.outcome for text, draft in zip(texts, drafts, strict=True)}
+    asked = [item.event for item in setting.items]
+    new = [text for text in texts if known[text] is not None]
+    if not new:
+        check_meaning(asked, setting.laws)
+        return texts
+    outcomes = {each: value for each, value in known.items() if value is not None}
+    made = Panel.from_records([("somebody", each, 0.5) for each in asked], laws=list(setting.laws), outcomes=outcomes)
+    for text in new:
+        _check_related(made, text)
+    return texts
 
 
 def _resolved_text(bench: Workbench, panel: str, event: str) -> str:

@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from coherently.web.access.request_keys import only_once
-from coherently.web.operations.panel_operations import own_panel, view_round
+from coherently.web.operations.deadlines import in_words
+from coherently.web.operations.panel_operations import own_panel, time_zone, view_round
 from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.judging_shapes import InvitedJudge, JudgeList, JudgeView, RoundList
 from coherently.web.store.identifiers import now
@@ -110,13 +111,13 @@ def list_rounds(bench: Workbench, caller: AccountCaller, panel: str) -> RoundLis
 
 def advance_round(bench: Workbench, caller: AccountCaller, panel: str, draft: RoundDraft) -> RoundView:
     """Go on to a phase; when it closes lies ahead, unless it stays what it was."""
-    own_panel(bench, caller, panel)
+    known = own_panel(bench, caller, panel)
     present = bench.store.rounds.current(panel)
     if draft.closes_at is not None and draft.closes_at != present.closes_at and draft.closes_at <= now():
         raise RefusedError(
             422,
             "in-the-past",
-            f"The round would have closed at {draft.closes_at} already.",
+            f"That end is over already: {in_words(draft.closes_at, time_zone(known))}.",
             where="body.closes_at",
             allowed="a time that lies ahead",
             remedy="Choose a later time, or none.",

@@ -109,6 +109,31 @@ def add_law(bench: Workbench, caller: AccountCaller, panel: str, draft: LawDraft
     return only_once(bench, caller, f"laws {panel}", key, draft=draft, action=action)
 
 
+def replace_laws(bench: Workbench, caller: AccountCaller, panel: str, drafts: Sequence[LawDraft]) -> tuple[int, int]:
+    """Let exactly these laws hold, all of it or nothing: how many are new, and how many hold no longer."""
+    own_panel(bench, caller, panel)
+    questions = bench.store.questions.list(panel)
+    declared, most = statements_of(questions, ()), bench.settings.limits.laws
+    with in_draft({("laws", len(declared) + i): f"body.{i}.statement" for i in range(len(drafts))}):
+        check_meaning(texts_of(questions), [*declared, *(draft.statement for draft in drafts)])
+    if len(drafts) > most:
+        raise too_many("laws", most, "Drop a law that is no longer needed.")
+
+    def action() -> tuple[int, int]:
+        wanted = {(draft.statement, draft.title) for draft in drafts}
+        laws = bench.store.laws.list(panel)
+        standing = {(law.statement, law.title) for law in laws}
+        gone = [law.id for law in laws if (law.statement, law.title) not in wanted]
+        new = [(draft.statement, draft.title) for draft in drafts if (draft.statement, draft.title) not in standing]
+        for law in gone:
+            bench.store.laws.drop(law)
+        for statement, title in new:
+            bench.store.laws.add(panel, statement, title)
+        return len(new), len(gone)
+
+    return bench.store.write(action)
+
+
 def drop_law(bench: Workbench, caller: AccountCaller, panel: str, law: str) -> None:
     """Let a law hold no longer; it is kept, with the time."""
     own_panel(bench, caller, panel)

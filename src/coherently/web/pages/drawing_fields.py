@@ -11,6 +11,7 @@ from coherently.explain import judge_sheet as desk
 from coherently.web.catalogue import plain
 from coherently.web.operations.judge_drawings import as_number, as_value
 from coherently.web.pages.forms.filled import fill
+from coherently.web.pages.forms.typed_dates import one_day
 from coherently.web.pages.forms.typed_numbers import one_number
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.drawn_shapes import DrawnDraft
@@ -137,8 +138,13 @@ def read_drawing(form: Mapping[str, str], axis: AnswerAxis, way: str, question: 
             {"at": _value(form.get(f"draw-{name}-{question}", ""), axis), "share": level}
             for name, level in LEVELS.items()
         ]
+        places = [as_number(axis, knot["at"]) for knot in knots]
+        if not places[0] < places[1] < places[2]:
+            raise RefusedError(422, "not-usable", plain("draw.wrong.order"))
         return fill(DrawnDraft, question=question, way="quantiles", knots=knots)
     low, high = (as_number(axis, _value(form.get(f"draw-{end}-{question}", ""), axis)) for end in ("first", "last"))
+    if low >= high:
+        raise RefusedError(422, "not-usable", plain("draw.wrong.ends"))
     heights = [_height(form.get(f"draw-{i}-{question}", "")) for i in range(BINS)]
     curve = desk.bins_curve(low, high, heights)
     drawn = [{"at": as_value(axis, at), "share": share} for at, share in curve.knots]
@@ -148,10 +154,10 @@ def read_drawing(form: Mapping[str, str], axis: AnswerAxis, way: str, question: 
 def _value(text: str, axis: AnswerAxis) -> float | str:
     clean = text.strip()
     if axis.kind == "date":
-        try:
-            return date.fromisoformat(clean).isoformat()
-        except ValueError:
-            raise RefusedError(422, "not-usable", plain("draw.wrong.date", value=clean[:40])) from None
+        day = one_day(clean)
+        if day is None:
+            raise RefusedError(422, "not-usable", plain("draw.wrong.date", value=clean[:40]))
+        return day.isoformat()
     number = one_number(clean) if clean else None
     if number is None:
         raise RefusedError(422, "not-usable", plain("draw.wrong.number", value=clean[:40]))

@@ -200,11 +200,14 @@ def sentence(error: CoherentlyError) -> str:
 def _first_sentence(text: str) -> str:
     r"""The first line, and what it announces if it ends with a colon.
 
-    >>> _first_sentence("this law can never be true:\n  a & ~a\nChange or delete it.")
-    'this law can never be true: a & ~a Change or delete it.'
+    >>> _first_sentence("these laws contradict each other:\n  a & ~b\n  b\nChange one of them.")
+    'these laws contradict each other: a & ~b; b. Change one of them.'
     """
     first, _, rest = text.partition("\n")
-    return " ".join([first, *map(str.strip, rest.splitlines())]) if first.endswith(":") else first
+    lines = rest.splitlines()
+    named = "; ".join(line.strip() for line in lines if line.startswith(" "))
+    others = [line.strip() for line in lines if not line.startswith(" ")]
+    return " ".join([first, f"{named}." if named else "", *others]) if first.endswith(":") else first
 
 
 def wrong(error: CoherentlyError) -> Notice:

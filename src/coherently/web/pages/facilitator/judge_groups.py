@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coherently.web.shapes.judging_shapes import JudgeView
     from coherently.web.shapes.panel_shapes import QuestionView
 
-STATES = ("unopened", "at-it", "handed-in", "revoked")
+STATES = ("unopened", "at-it", "silent", "answered", "handed-in", "revoked")
 """The states of judges, in the order in which the board shows them."""
 
 
@@ -29,17 +29,22 @@ def grouped(board: BoardView, questions: Sequence[QuestionView], marks: Sequence
     rows: dict[str, list[SimpleNamespace]] = {state: [] for state in STATES}
     for judge in board.judges:
         own = by_judge.get(judge.id, {})
-        rows[state_of(judge, answered=bool(own))].append(_row(judge, board, questions, own))
+        rows[state_of(judge, board.round.phase, answered=bool(own))].append(_row(judge, board, questions, own))
     return [SimpleNamespace(state=state, judges=found) for state, found in rows.items() if found]
 
 
-def state_of(judge: JudgeView, *, answered: bool) -> str:
-    """Whether a judge has handed in, is at it, has not begun, or cannot any more; a file counts as handed in."""
+def state_of(judge: JudgeView, phase: str, *, answered: bool) -> str:
+    """Whether a judge has handed in, is at it, has not begun, or cannot any more; a file counts as handed in.
+
+    Once the round takes no answers, nobody is at it: a judge has answered or has not.
+    """
     if judge.handed_in:
         return "handed-in"
     if judge.revoked and not answered:
         return "revoked"
-    return "at-it" if judge.opened or answered else "unopened"
+    if not (judge.opened or answered):
+        return "unopened"
+    return "at-it" if phase in ("private", "revision") else "answered" if answered else "silent"
 
 
 def _row(
@@ -85,9 +90,12 @@ def lead_of(people: Sequence[SimpleNamespace], board: BoardView, *, questions: i
     active = [judge for group in people for judge in group.judges if judge.answered or judge.abstained]
     if not active:
         return plain("board.lead.none", **sizes)
-    keys = {"handed-in": "handed_in", "at-it": "at_it", "unopened": "unopened", "revoked": "revoked"}
     states = listed(
-        [plain(f"board.lead.{key}", count=counts[state]) for state, key in keys.items() if counts.get(state)]
+        [
+            plain(f"board.lead.{state.replace('-', '_')}", count=counts[state])
+            for state in ("handed-in", "answered", "at-it", "silent", "unopened", "revoked")
+            if counts.get(state)
+        ]
     )
     return plain("board.lead", **sizes, states=states, contradict=_contradict(active, board))
 

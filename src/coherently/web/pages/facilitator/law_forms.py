@@ -64,19 +64,13 @@ def read_laws(text: str) -> dict[str, str]:
 
 def save_laws(visit: Visit) -> Response:
     """Take the laws from a text: new ones are added, missing ones dropped, all others stay."""
-    bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
-    wanted = read_laws(visit.form.get("text", ""))
-    standing = {each.statement: each for each in questions.list_laws(bench, caller, panel).laws}
-    gone = [each for each in standing.values() if wanted.get(each.statement) != each.title]
-    new = {text: words for text, words in wanted.items() if text not in standing or standing[text].title != words}
+    panel, wanted = visit.part("panel"), read_laws(visit.form.get("text", ""))
     try:
-        for statement, words in new.items():
-            questions.add_law(bench, caller, panel, fill(LawDraft, statement=statement, title=words))
-        for each in gone:
-            questions.drop_law(bench, caller, panel, each.id)
+        drafts = [fill(LawDraft, statement=statement, title=words) for statement, words in wanted.items()]
+        added, dropped = questions.replace_laws(visit.bench, visit.caller, panel, drafts)
     except CoherentlyError as error:
         return show_questions(visit, wrong(error))
-    return visit.go(f"/panels/{panel}/questions#laws", "laws.saved", added=len(new), dropped=len(gone))
+    return visit.go(f"/panels/{panel}/questions#laws", "laws.saved", added=added, dropped=dropped)
 
 
 def invite(visit: Visit) -> Response:

@@ -74,7 +74,7 @@ def show_questions(
         questions=[view_of(each) for each in listed],
         events=sum(len(each.events) for each in listed),
         summary=summarise(listed, [each.statement for each in laws.laws]),
-        editing=visit.asked("edit"),
+        editing=_editing(visit, listed, kept),
         draft=draft,
         no_draft=SimpleNamespace(**EMPTY),
         chips=offered,
@@ -89,8 +89,8 @@ def show_questions(
         law_parts=picked(law_form, offered),
         relations=RELATIONS,
         laws=laws.laws,
-        laws_text=laws_as_text(laws.laws),
-        laws_text_open=visit.asked("laws") == "text" or bool(refused and "laws_text" in visit.form),
+        laws_text=kept.get("text", laws_as_text(laws.laws)),
+        laws_text_open=visit.asked("laws") == "text" or "text" in kept,
         follows=laws.follows or [],
         unfinished=laws.follows is None,
         how=[(plain(f"how.{word}"), example) for word, example in HOW],
@@ -122,6 +122,25 @@ def view_of(question: QuestionView) -> SimpleNamespace:
         events=question.events,
         options=[each.title or each.event for each in question.events] if several else [],
     )
+
+
+def _editing(visit: Visit, listed: list[QuestionView], typed: dict[str, str]) -> SimpleNamespace | None:
+    """The question whose form for changes is open, with what was typed there if it was refused."""
+    sent = visit.request.path_params.get("question") if "title" in typed else None
+    found = next((each for each in listed if each.id == (sent or visit.asked("edit"))), None)
+    if found is None:
+        return None
+    events = [
+        SimpleNamespace(
+            id=each.id,
+            event=typed.get(f"event-{each.id}", each.event),
+            title=typed.get(f"short-{each.id}", each.title),
+        )
+        for each in found.events
+    ]
+    old = {"title": found.title, "definition": found.definition, "group": found.group}
+    old["declaration"] = found.declaration or ""
+    return SimpleNamespace(id=found.id, events=events, **{name: typed.get(name, text) for name, text in old.items()})
 
 
 def _asked(draft: QuestionDraft, form: dict[str, str], offered: list[EventChip]) -> SimpleNamespace:

@@ -100,16 +100,15 @@ def cancel(visit: Visit) -> Response:
 
 
 def save_outcomes(visit: Visit) -> Response:
-    """Record the outcomes that differ from what is known."""
+    """Record the outcomes that differ from what is known, all of them or none."""
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     try:
         listed = questions.list_questions(bench, caller, panel).questions
         known = {each.event: each.outcome for each in answers.list_outcomes(bench, caller, panel).outcomes}
         drafts = [draft for question in listed for draft in _drafts(question, visit.form, known)]
-        for draft in drafts:
-            answers.record_outcome(bench, caller, panel, draft)
+        answers.record_outcomes(bench, caller, panel, drafts)
     except CoherentlyError as error:
-        return show_results(visit, wrong(error))
+        return show_results(visit, wrong(error), typed=visit.form)
     return visit.go(f"/panels/{panel}/results", "outcomes.saved", count=len(drafts))
 
 

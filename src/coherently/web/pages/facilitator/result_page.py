@@ -43,8 +43,8 @@ MOST = 4
 """How many events the list of the greatest changes has."""
 
 
-def show_results(visit: Visit, note: Notice | None = None) -> Response:
-    """The page, of the newest version or of the one that is asked for."""
+def show_results(visit: Visit, note: Notice | None = None, typed: Mapping[str, str] | None = None) -> Response:
+    """The page, of the newest version or of the one that is asked for; `typed` are outcomes that were refused."""
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     found = panels.get_panel(bench, caller, panel)
     asked = questions.list_questions(bench, caller, panel).questions
@@ -76,8 +76,8 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
         coherence=(current.summary or {}).get("coherence", "none") if current else "none",
         accuracy=accuracy,
         distributions=[] if current is None else shown_distributions(visit, panel, current.id),
-        outcomes=outcome_rows(asked, events, known, rows),
-        outcomes_open=visit.asked("outcomes") == "1",
+        outcomes=outcome_rows(asked, events, known, rows, typed or {}),
+        outcomes_open=visit.asked("outcomes") == "1" or typed is not None,
         answered=answers.is_answered(bench, caller, panel),
         private=has_private(bench, panel),
         methods=METHODS,
@@ -254,8 +254,9 @@ def outcome_rows(
     events: Mapping[str, NamedEvent],
     known: Mapping[str, Any],
     rows: Sequence[SimpleNamespace],
+    typed: Mapping[str, str],
 ) -> list[SimpleNamespace]:
-    """The form for outcomes: what was entered for each event, and what follows for it from the others.
+    """The form for outcomes: what was entered or typed for each event, and what follows for it from the others.
 
     Of options that share 100 per cent one comes true, so that they are one choice.
     """
@@ -266,12 +267,12 @@ def outcome_rows(
             chosen = [each for each in question.events if known.get(each.event) is True]
             came = [each.title or each.event for each in question.events if follows.get(each.event) == "yes"]
             options = [(each.id, each.title or each.event) for each in question.events]
-            own = chosen[0].id if chosen else ""
+            own = typed.get(question.id, chosen[0].id if chosen else "")
             row = {"id": question.id, "title": question.title, "options": options, "outcome": own}
             made.append(SimpleNamespace(**row, follows=came[0] if came else ""))
             continue
         for event in question.events:
-            named, entered = events[event.id], word(known.get(event.event))
+            named, entered = events[event.id], typed.get(event.id, word(known.get(event.event)))
             came_out = plain(f"outcome.{follows[event.event]}") if follows.get(event.event) else ""
             row = {"id": event.id, "title": named.title, "options": [], "outcome": entered}
             made.append(SimpleNamespace(**row, follows=came_out))

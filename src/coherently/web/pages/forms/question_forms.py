@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from coherently.web.pages.forms.filled import fill
+from coherently.web.pages.forms.typed_dates import one_day
 from coherently.web.pages.forms.typed_numbers import one_number
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.panel_shapes import EventDraft, QuestionDraft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
+    from datetime import date
 
 PLAIN = re.compile(r"[^\W\d]\w*\Z")
 """A name that needs no quotes."""
@@ -196,12 +197,16 @@ def _numbers(lines: list[str]) -> tuple[list[str], str]:
 
 
 def _day(line: str) -> date:
-    try:
-        return date.fromisoformat(line)
-    except ValueError:
+    found = one_day(line)
+    if found is None:
         raise RefusedError(
-            422, "not-usable", f"“{line}” is not a date.", where="lines", allowed="a date such as 2027-03-31"
-        ) from None
+            422,
+            "not-usable",
+            f"“{line}” is not a date.",
+            where="lines",
+            allowed="a date such as 2027-03-31, 31.3.2027 or 31 March 2027",
+        )
+    return found
 
 
 def too_few(what: str, allowed: str) -> RefusedError:

@@ -25,9 +25,40 @@ function readable(number) {
   return rest ? `${grouped}.${rest}` : grouped;
 }
 
+// Days as the service reads them; what it would ask about, or cannot read, is not shown as any.
+function dates(lines) {
+  const days = [...new Set(lines.map(day))].sort((a, b) => a - b), read = days.filter(each => !Number.isNaN(each));
+  const several = new Set(read.map(each => new Date(each).getUTCFullYear())).size > 1;
+  const form = { day: "numeric", month: "long", timeZone: "UTC", ...(several && { year: "numeric" }) };
+  return days.map(each => `by ${Number.isNaN(each) ? "?" : new Date(each).toLocaleDateString("en-GB", form)}`);
+}
+
+function day(typed) {
+  const text = typed.toLowerCase().split(/\s+/).join(" ");
+  let found, ways = [];
+  if ((found = /^(\d{4})([-./])(\d{1,2})\2(\d{1,2})$/.exec(text))) ways = [[found[1], found[3], found[4]]];
+  else if ((found = /^(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})$/.exec(text))) ways = [[found[3], found[2], found[1]]];
+  else if ((found = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})$/.exec(text))) ways = [[found[4], found[3], found[1]], [found[4], found[1], found[3]]];
+  else if ((found = /^(\d{1,2})(?:st|nd|rd|th)?\.? (?:of )?([a-z]+)\.?,? (\d{4})$/.exec(text))) ways = [[found[3], month(found[2]), found[1]]];
+  else if ((found = /^([a-z]+)\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$/.exec(text))) ways = [[found[3], month(found[1]), found[2]]];
+  const known = new Set(ways.map(way => time(...way.map(Number))).filter(each => !Number.isNaN(each)));
+  return known.size === 1 ? [...known][0] : NaN;
+}
+
+const MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
+
+function month(name) {
+  return name === "sept" ? 9 : MONTHS.findIndex(each => each === name || each.slice(0, 3) === name) + 1;
+}
+
+function time(year, number, date) {
+  const found = new Date(Date.UTC(year, number - 1, date));
+  return number >= 1 && found.getUTCMonth() === number - 1 && found.getUTCDate() === date ? found.getTime() : NaN;
+}
+
 function labels(kind, shape, lines) {
   if (shape === "named") return lines.map(line => line === "..." ? "something else" : line);
-  if (shape === "dates") return [...new Set(lines)].sort().map(line => `by ${line}`);
+  if (shape === "dates") return dates(lines);
   const [cuts, unit] = numbers(lines);
   if (shape === "at-most") return cuts.map(cut => `${cut}${unit} or less`);
   if (shape === "at-least") return cuts.map(cut => `${cut}${unit} or more`);
