@@ -438,3 +438,21 @@ def test_the_summary_speaks_of_groups_only_where_there_are_groups(table_2):
     by_worlds = " ".join(run("aggregate", table_2, "--method", "annealing", check=0).stdout.split())
     assert "group" not in by_worlds
     assert "jointly coherent" in by_worlds
+
+
+@pytest.mark.parametrize("command", ["aggregate", "check", "bounds p", "score", "compare", "explain", "watch"])
+@pytest.mark.parametrize("options", [("-o",), ("--json", "-o")])
+def test_a_record_asked_for_by_the_name_of_a_table_is_refused_with_the_way_to_get_it(tmp_path, command, options):
+    file = tmp_path / "panel.csv"
+    file.write_text(LONG)
+    name, *events = command.split()
+    done = run(name, file, *events, *options, tmp_path / "my r.json", cwd=tmp_path, check=2)
+    assert f"for the record as JSON write --json > '{tmp_path / 'my r.json'}' instead of -o" in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "my r.json").exists()
+
+
+def test_what_prints_no_record_does_not_promise_one(tmp_path):
+    done = run("simulate", "-o", tmp_path / "r.json", check=2)
+    assert "use one of .csv" in done.stderr
+    assert "--json" not in done.stderr

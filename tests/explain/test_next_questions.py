@@ -121,3 +121,16 @@ def test_the_target_may_be_a_candidate_in_other_words():
     alone = co.ask_next(panel, about="q & p", candidates=["p & q & r"])
     assert found.open == pytest.approx(0.3)
     assert found == alone
+
+
+def test_ranges_that_leave_out_a_conditional_say_so():
+    told = "forecasts conditional on events that are impossible in the answer are left out"
+    rows = [("A", "a given h", 0.9), ("A", "b given h", 0.9), ("A", "a & b given h", 0.1), ("A", "c", 0.4)]
+    panel = co.Panel.from_records(rows)
+    bounds = co.aggregate(panel, "exact").bounds("~h")
+    assert bounds.note.startswith(told)
+    found = co.ask_next(panel, candidates=["~h", "c & d"])
+    first = next(one for one in found.questions if one.event == "~h")
+    assert (first.low, first.high) == tuple(bounds)
+    assert [note.startswith(told) for note in found.notes] == [True]
+    assert co.ask_next(panel, about="c & d", candidates=["d"]).notes == ()

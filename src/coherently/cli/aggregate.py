@@ -72,7 +72,7 @@ def aggregate(
         raise MethodError("--json prints the record of the result, which has one entry per event: leave out --rows")
     method, loss = choice.find_method(trace=trace is not None), choice.find_loss()
     for file in filter(None, (output, trace)):
-        check_output(file, excel_csv=excel_csv and file == output)
+        check_output(file, excel_csv=excel_csv and file == output, prints_record=file == output)
     page.check()
     page.refuse_named(without=without)
     judges = choose_weights(weights, weighting, history, **source.options)

@@ -63,7 +63,7 @@ def bounds(
         raise typer.BadParameter("--proof and --result belong together: bounds are proved of a result")
     chosen = choose(method, tolerance=tolerance, time_limit=time_limit, seed=seed)
     if output is not None:
-        check_output(output, excel_csv=excel_csv)
+        check_output(output, excel_csv=excel_csv, prints_record=True)
     panel = source.read()
     for event in events:
         read_event(panel.text_of(event), panel.events.fresh())

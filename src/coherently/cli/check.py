@@ -72,7 +72,7 @@ def check(
 
     spoken = voice_of(voice)
     if output is not None:
-        check_output(output, excel_csv=excel_csv)
+        check_output(output, excel_csv=excel_csv, prints_record=True)
     page.check()
     page.refuse_named(judge=judge)
     begun = time.monotonic()

@@ -80,7 +80,7 @@ class ComparisonOutput:
         if self.output is None:
             return
         if not (self.latex or self.html):
-            check_output(self.output)
+            check_output(self.output, prints_record=True)
         elif self.output.is_dir() or not self.output.parent.is_dir():
             raise PanelError(f"{self.output} cannot be written: name a file in an existing folder")
 

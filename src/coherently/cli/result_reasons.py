@@ -67,7 +67,7 @@ def explain(
             "`explain PANEL --without NAME` what changes; `aggregate PANEL --without NAME` gives the whole result"
         )
     if output is not None:
-        check_output(output)
+        check_output(output, prints_record=True)
     judges = choose_weights(weights, weighting, history, **source.options)
     panel = source.read(labels=labels)
     with progress_bar("Aggregating", quiet=source.quiet) as progress:

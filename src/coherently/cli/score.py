@@ -39,7 +39,7 @@ def score(
     from coherently.scoring import score as run
 
     if output is not None:
-        check_output(output, excel_csv=excel_csv)
+        check_output(output, excel_csv=excel_csv, prints_record=True)
     panel = source.read(outcomes=outcomes)
     scores = run(panel, clip=clip, cluster=cluster, confidence=confidence)
     if output is not None:

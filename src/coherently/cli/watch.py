@@ -56,7 +56,7 @@ def watch(
     from coherently.panel import check_output, read_panel, write_table
 
     if output is not None:
-        check_output(output)
+        check_output(output, prints_record=True)
     sets = {path.name: read_panel(path, laws=laws, percent=percent, plain_events=plain_events) for path in files}
     if len(sets) < len(files):
         raise MethodError("two of the files have one name, and a set is named by its file: give each a name of its own")

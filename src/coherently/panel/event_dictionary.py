@@ -168,7 +168,8 @@ class _Dictionary:
 
     def _notes(self, formulas: Mapping[int, str]) -> Iterator[str]:
         alone = [self._texts[i] for i, formula in formulas.items() if formula == quote_name(self._texts[i])]
-        made = [i for i in formulas if self._texts[i] not in set(alone)]
+        names = set(alone)
+        made = [i for i in formulas if self._texts[i] not in names]
         if made:
             first = made[0]
             more = f" (and {len(made) - 1:,} more)" if len(made) > 1 else ""

@@ -11,6 +11,7 @@ import math
 import os
 import re
 import secrets
+import shlex
 import shutil
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -47,8 +48,11 @@ POINT_COUNTRIES = frozenset({"CH", "LI", "MX", "GT", "HN", "NI", "PA", "PE", "PR
 """Countries that write a point in one of these languages."""
 
 
-def check_output(path: str | os.PathLike[str], *, excel_csv: bool = False) -> None:
-    """Refuse a path that a table cannot be written to, before any work is done for it."""
+def check_output(path: str | os.PathLike[str], *, excel_csv: bool = False, prints_record: bool = False) -> None:
+    """Refuse a path that a table cannot be written to, before any work is done for it.
+
+    Of a command that `prints_record`, the refusal of a .json says how to get the record into that file.
+    """
     path = Path(path)
     if excel_csv and not path.name.lower().endswith(".csv"):
         remedy = "write to a file that ends in .csv, or leave out --excel-csv"
@@ -57,6 +61,8 @@ def check_output(path: str | os.PathLike[str], *, excel_csv: bool = False) -> No
         )
     if not path.name.lower().endswith(ENDINGS):
         remedy = f"use one of {', '.join(ENDINGS)}"
+        if prints_record and path.suffix.lower() == ".json":
+            remedy += f" for a table; for the record as JSON write --json > {shlex.quote(str(path))} instead of -o"
         message = f"{path} has an unknown ending: {remedy}"
         raise PanelError(message, code="unknown-ending", where=Where(str(path)), remedy=remedy)
     with _write_errors(path):

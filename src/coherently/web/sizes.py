@@ -14,6 +14,8 @@ NOTE = 5_000
 """Maximum number of characters of a definition, a reason or a comment."""
 ROWS = 10_000
 """Maximum number of forecasts in one request, and of rows in a file to import."""
+COLUMNS = 3_000
+"""Maximum number of columns of a file to import: a number, a reason and a size of each judge that a panel may have."""
 LAWS = 2_000
 """Maximum number of laws in one request."""
 EVENTS_OF_QUESTION = 100

@@ -6,9 +6,11 @@ import pickle
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import coherently as co
-from coherently.panel.worksheets import ReadingChoices, UnclearTableError, look_at_table
+from coherently.panel.worksheets import ReadingChoices, UnclearTableError, count_columns, look_at_table
 from coherently.panel.worksheets.plain_look import is_plain_text
 from tests.panel.worksheets.spreadsheets import cells, long_rows, text, workbook
 
@@ -313,3 +315,22 @@ def test_numbers_after_names_and_bounds_of_nobody_are_no_intervals(tmp_path):
 def test_an_interval_that_is_the_wrong_way_round_is_refused_with_its_place(tmp_path):
     assert "row 2: lower 0.4 is above upper 0.3" in asked(tmp_path, "Risk,Ann low,Ann high\nfire,0.4,0.3\n")
     assert "'40-30 %'" in asked(tmp_path, "Risk,Ann\nfire,40-30 %\nflood,0.2\nstorm,0.3\n")
+
+
+@given(
+    width=st.integers(1, 60),
+    rows=st.integers(1, 5),
+    mark=st.sampled_from(",;\t|"),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_columns_are_counted_without_reading_the_table(tmp_path_factory, width, rows, mark, encoding, end):
+    cells = [[f'"a{mark * 99} {row}"', *(f"0.{column}" for column in range(1, width))] for row in range(rows)]
+    file = tmp_path_factory.mktemp("wide") / "t.csv"
+    file.write_bytes(end.join(mark.join(row) for row in cells).encode(encoding))
+    assert count_columns(file) == width
+
+
+def test_columns_of_a_workbook_are_not_counted_as_text(tmp_path):
+    (tmp_path / "t.xlsx").write_bytes(workbook(("Risks", cells())))
+    assert count_columns(tmp_path / "t.xlsx") == 0

@@ -14,8 +14,11 @@ import pytest
 
 import coherently as co
 from coherently.report.verification_code import checking_command
+from coherently.web import sizes
 from coherently.web.jobs import aggregation_job
 from coherently.web.jobs.job_watch import JobWatch, run_next
+from coherently.web.operations import imports
+from coherently.web.refusals import RefusedError
 from coherently.web.store import ConflictError
 from tests.web.api.service import Weather, panel_of, refused
 
@@ -184,6 +187,18 @@ def test_a_table_becomes_a_panel(service):
 def test_quotes_are_no_answers_of_judges(service, table, words):
     api = service.facilitator()
     refused(api.post("/panels/import", content=table, headers={"Content-Type": "text/csv"}), 422, words)
+
+
+@pytest.mark.parametrize("mark", [",", ";"])
+def test_a_table_with_columns_beyond_measure_is_refused_before_it_is_read(service, monkeypatch, mark):
+    api = service.facilitator()
+    rows = [["Risk", *(f"J{i}" for i in range(sizes.COLUMNS))], ["Fire", *(["0.5"] * sizes.COLUMNS)]]
+    table = "\n".join(map(mark.join, rows))
+    answer = api.post("/panels/import", content=table, headers={"Content-Type": "text/csv"})
+    refused(answer, 413, f"The table has {sizes.COLUMNS + 1:,} columns.")
+    monkeypatch.setattr("coherently.panel.read_panel", None)
+    with pytest.raises(RefusedError, match="columns"):
+        imports.read_or_ask_bytes(table.encode(), "wide.csv", {}, 10.0)
 
 
 def test_without_answers_there_is_nothing_to_aggregate(weather):

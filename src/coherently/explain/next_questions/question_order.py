@@ -208,6 +208,11 @@ def _by_widths(panel: Panel, about: str | None, candidates: Sequence[str] | None
         aim, (width, rows) = QuestionAim.EVENT, _about_one(events, about, budget)
     if events.unproved:
         notes.append(f"ranges that were not proved in time, and are left out: {events.unproved:,}")
+    if events.leaves_out:
+        notes.append(
+            "forecasts conditional on events that are impossible in the answer are left out: with them, ranges and "
+            "gains may be smaller"
+        )
     return NextQuestions(aim, about, width, tuple(rows), notes=tuple(notes))
 
 

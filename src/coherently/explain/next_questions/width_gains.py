@@ -31,6 +31,7 @@ from coherently.explain.next_questions.candidate_events import (
 from coherently.problem import pose, settled, unit_of
 from coherently.result.bounds import mixture_over, touched_together
 from coherently.solve.implied.extremes import KnownAnswer, extremes
+from coherently.solve.implied.fixed_rows import absent
 from coherently.solve.implied.joint_range import joint_range
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class OpenRanges:
         self._panel: Panel = replace(result.panel, events=deepcopy(result.panel.events))
         self._asked = read_candidates(self._panel.events, texts)
         self.unproved = 0
+        self.leaves_out = False
+        """Whether forecasts conditional on events that are impossible in the answer are left out, as bounds do."""
         every = np.array([side for one in self._asked for side in (one.joint, one.condition)], np.int32)
         used = np.unique(every[every != CERTAIN])
         self._problem: Problem = pose(settled(self._panel), result.loss, unit_of(self._panel.weight), used)
@@ -107,7 +110,9 @@ class OpenRanges:
         """The least and the greatest probability of an event, None if they are not proved."""
         part = touched_together(self._problem.merged, [self._problem.coordinate_of(side)])
         assert part is not None
-        ends = extremes(part, self._answer(part), self._budget).turned(side % 2 == 1)
+        answer = self._answer(part)
+        self.leaves_out = self.leaves_out or absent(part, answer.worlds, answer.weight)
+        ends = extremes(part, answer, self._budget).turned(side % 2 == 1)
         return (ends.low, ends.high) if ends.certified else None
 
     def gains(self, one: OpenEvent, other: OpenEvent) -> tuple[float, float]:

@@ -6,13 +6,14 @@ from coherently.panel.worksheets.reading_question import ReadingAnswer, UnclearT
 from coherently.panel.worksheets.reading_record import TableReading
 from coherently.panel.worksheets.real_table import ReadingChoices, read_real_table
 from coherently.panel.worksheets.role_words import summary_of
-from coherently.panel.worksheets.table_look import look_at_table
+from coherently.panel.worksheets.table_look import count_columns, look_at_table
 
 __all__ = [
     "ReadingAnswer",
     "ReadingChoices",
     "TableReading",
     "UnclearTableError",
+    "count_columns",
     "local_file",
     "look_at_table",
     "plain_reading",

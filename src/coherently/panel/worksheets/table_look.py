@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coherently.errors import PanelError
 from coherently.panel.readers import file_errors, unpacked
-from coherently.panel.worksheets.delimited_text import decode_text, read_delimited
+from coherently.panel.worksheets.delimited_text import SEPARATORS, decode_text, read_delimited
 from coherently.panel.worksheets.header_search import find_table, shown_cell
 from coherently.panel.worksheets.ods_sheets import CONTENT, ods_sheets
 from coherently.panel.worksheets.plain_look import HEAD
@@ -24,8 +24,29 @@ if TYPE_CHECKING:
     from coherently.panel.worksheets.real_table import ReadingChoices
     from coherently.panel.worksheets.sheet_grid import SheetGrid
 
+BEGINNING, LINES = 1 << 22, 60
+"""Numbers of bytes and of lines by which columns are counted: a header stands among the first lines."""
 SAMPLE = 30
 """Number of rows that are shown."""
+
+
+def count_columns(path: Path) -> int:
+    """How many columns a text has at most, by the signs that may separate cells; 0 of a workbook.
+
+    This takes a moment whatever is in the file, so that one with columns beyond all measure need not be read.
+    """
+    with file_errors(path), path.open("rb") as packed, unpacked(packed, path.name.lower()) as file:
+        head = file.read(BEGINNING)
+    if head.startswith(ZIP):
+        return 0
+    lines = head.replace(b"\r", b"\n").split(b"\n", LINES)[:LINES]
+    return max(_widest(line) for line in lines)
+
+
+def _widest(line: bytes) -> int:
+    """The number of cells of a line; signs in quotes do not count."""
+    outside = b"".join(line.split(b'"')[::2])
+    return 1 + max(outside.count(mark.encode()) for mark in SEPARATORS)
 
 
 def look_at_table(path: Path, choices: ReadingChoices) -> TableReading | None:

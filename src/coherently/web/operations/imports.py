@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.errors import PanelError
-from coherently.panel.worksheets import ReadingChoices, look_at_table
+from coherently.panel.worksheets import ReadingChoices, count_columns, look_at_table
 from coherently.web import sizes
 from coherently.web.operations.panel_operations import own_panel, view_panel
 from coherently.web.operations.privacy import refuse_while_private
@@ -106,6 +106,7 @@ def read_table_bytes(data: bytes, name: str, said: Mapping[str, Any], _seconds: 
     from coherently.panel import read_panel
 
     with _kept(data, name) as file:
+        _check_width(count_columns(file))
         try:
             panel = read_panel(file, **said)
         except RecursionError:
@@ -144,6 +145,18 @@ def _reasons(panel: Panel, titles: tuple[str, ...]) -> dict[tuple[int, int], str
         for each in kept
         if each.judge in judges and each.event in events
     }
+
+
+def _check_width(columns: int) -> None:
+    if columns > sizes.COLUMNS:
+        raise RefusedError(
+            413,
+            "too-many-columns",
+            f"The table has {columns:,} columns.",
+            where="body",
+            allowed=f"at most {sizes.COLUMNS:,} columns",
+            remedy="Import a part of it, or use the library.",
+        )
 
 
 def _check_usable(panel: Panel) -> None:
