@@ -162,7 +162,7 @@ def _advance(program: httpx.Client, home: str, phase: str) -> None:
 
 def _aggregate(program: httpx.Client, home: str) -> str:
     """Make a version, and wait for it: a job, which no page waits for."""
-    asked = program.post(f"/api/v1{home}/aggregations", json={"time_limit": 20.0})
+    asked = program.post(f"/api/v1{home}/aggregations", json={"time_limit": 60.0})
     asked.raise_for_status()
     path = f"{home}/aggregations/{asked.json()['id']}"
     while (found := program.get(f"/api/v1{path}").json())["status"] in ("queued", "running"):

@@ -97,7 +97,12 @@ class Talk:
     """What was made of reasons in a panel: minds that they changed, replies, and which the facilitator hid."""
 
     def __init__(self, comments: Sequence[CommentRecord], reactions: Sequence[ReactionRecord]) -> None:
-        self._comments, self._reactions = comments, reactions
+        self._comments: dict[tuple[str | None, str | None], list[CommentRecord]] = {}
+        self._reactions: dict[tuple[str, str], list[ReactionRecord]] = {}
+        for comment in comments:
+            self._comments.setdefault((comment.question, comment.about), []).append(comment)
+        for reaction in reactions:
+            self._reactions.setdefault((reaction.question, reaction.author), []).append(reaction)
 
     @classmethod
     def of(cls, bench: Workbench, panel: str) -> Talk:
@@ -114,10 +119,10 @@ class Talk:
 
     def replies(self, reason: GivenReason) -> list[CommentRecord]:
         """The replies to it, in order."""
-        return [each for each in self._comments if (each.question, each.about) == (reason.question, reason.author)]
+        return self._comments.get((reason.question, reason.author), [])
 
     def _about(self, reason: GivenReason) -> list[ReactionRecord]:
-        return [each for each in self._reactions if (each.question, each.author) == (reason.question, reason.author)]
+        return self._reactions.get((reason.question, reason.author), [])
 
 
 def shown_numbers(records: Iterable[ForecastRecord], present: RoundRecord) -> dict[str, dict[str, float]]:

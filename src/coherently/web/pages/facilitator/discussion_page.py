@@ -37,6 +37,11 @@ def show_discussion(visit: Visit, note: Notice | None = None) -> Response:
     reasons = discussions.list_reasons(bench, caller, panel).reasons
     moves = discussions.list_moves(bench, caller, panel)
     moved = {each.event: each for each in moves.moves}
+    voices: dict[str | None, list[SimpleNamespace]] = {}
+    for reason in reasons:
+        voices.setdefault(reason.question, []).append(_reason(reason))
+    for comment in comments:
+        voices.setdefault(comment.question, []).append(_said(comment))
     topics = [
         SimpleNamespace(
             id=each.id,
@@ -48,13 +53,7 @@ def show_discussion(visit: Visit, note: Notice | None = None) -> Response:
                 for event in each.events
                 if event.id in spreads
             ],
-            voices=sorted(
-                [
-                    *(_reason(reason) for reason in reasons if reason.question == each.id),
-                    *(_said(comment) for comment in comments if comment.question == each.id),
-                ],
-                key=lambda voice: voice.time,
-            ),
+            voices=sorted(voices.get(each.id, []), key=lambda voice: voice.time),
             moves=[_move(moved[event.id], events[event.id].within) for event in each.events if event.id in moved],
         )
         for each in listed
@@ -68,7 +67,7 @@ def show_discussion(visit: Visit, note: Notice | None = None) -> Response:
         panel=found,
         lead=plain(f"talk.lead.{phase}", numbers=numbers),
         topics=topics,
-        panel_voices=[_said(each) for each in comments if each.question is None],
+        panel_voices=voices.get(None, []),
         hide_numbers=hidden,
         phase=phase,
         closed=phase == "closed",

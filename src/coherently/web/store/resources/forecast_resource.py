@@ -38,6 +38,18 @@ if TYPE_CHECKING:
 MOST_REASON = 100_000
 """Maximum number of characters of a reason: a cell of an archive's table can hold as many."""
 SELECTED = select(*columns(ForecastRecord))
+OWN = (
+    SELECTED.where(forecast.c.state != "withdrawn")
+    .join(answer, answer.c.forecast == forecast.c.id)
+    .where(
+        answer.c.judge
+        == select(judge.c.id)
+        .where(judge.c.id == bindparam("its_judge"), judge.c.panel == bindparam("its_panel"))
+        .scalar_subquery()
+    )
+    .order_by(answer.c.forecast)
+)
+"""The answers of a judge that stand. Every look at a sheet asks this: it is put together once."""
 ADDED = insert(forecast).returning(forecast.c.id, sort_by_parameter_order=True)
 PRESENT = (
     select(judge.c.panel, round_phase.c.number, round_phase.c.phase, round_phase.c.closes_at)
@@ -131,10 +143,13 @@ class ForecastResource(Resource):
 
         Abstentions are among them, what was withdrawn is not.
         """
+        if judge is not None and as_of is None and before_round is None:
+            its = {"its_panel": panel, "its_judge": judge}
+            return self._read(lambda connection: tuple(read_records(ForecastRecord, connection.execute(OWN, its))))
         query = SELECTED.where(forecast.c.state != "withdrawn")
         if as_of is None and before_round is None:
             query = query.join(answer, answer.c.forecast == forecast.c.id).order_by(answer.c.forecast)
-            query = query.where(answer.c.panel == panel if judge is None else answer.c.judge == _judge_of(panel, judge))
+            query = query.where(answer.c.panel == panel)
         else:
             theirs = forecast.c.panel == panel if judge is None else forecast.c.judge == _judge_of(panel, judge)
             last = select(func.max(forecast.c.id)).where(theirs)

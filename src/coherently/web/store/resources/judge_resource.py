@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import BindParameter, bindparam, delete, func, insert, or_, select, update
 
 from coherently.web.store.database.schema import (
     columns,
@@ -30,6 +30,18 @@ if TYPE_CHECKING:
 
 HAS_LINK = judge.c.link_hash.is_not(None) & judge.c.revoked_at.is_(None)
 SELECTED = select(*columns(JudgeRecord), HAS_LINK.label("has_link"))
+HASHED: BindParameter[str] = bindparam("its_hash")
+MAILED = select(judge_link.c.judge).where(judge_link.c.secret_hash == HASHED)
+LINKED = SELECTED.join(panel, panel.c.id == judge.c.panel).where(
+    or_(judge.c.link_hash == HASHED, judge.c.id.in_(MAILED)), panel.c.deleted_at.is_(None), judge.c.revoked_at.is_(None)
+)
+"""The judge of a link. Every request of a judge asks this: it is put together once."""
+HANDED_IN = (
+    select(*columns(HandInRecord))
+    .where(hand_in.c.panel == bindparam("its_panel"))
+    .order_by(hand_in.c.time, hand_in.c.judge)
+)
+HANDED_IN_ROUND = HANDED_IN.where(hand_in.c.round == bindparam("its_round"))
 
 
 def get_judge(connection: Connection, name: str) -> JudgeRecord:
@@ -106,11 +118,8 @@ class JudgeResource(Resource):
 
     def by_link(self, secret: str) -> JudgeRecord | None:
         """The judge of a link; None if there is none, it was withdrawn, or its panel was deleted."""
-        hashed = hash_secret(secret)
-        mailed = select(judge_link.c.judge).where(judge_link.c.secret_hash == hashed)
-        query = SELECTED.join(panel, panel.c.id == judge.c.panel)
-        query = query.where(or_(judge.c.link_hash == hashed, judge.c.id.in_(mailed)), panel.c.deleted_at.is_(None))
-        return self._read(lambda connection: _first(connection, query.where(judge.c.revoked_at.is_(None))))
+        hashed = {"its_hash": hash_secret(secret)}
+        return self._read(lambda connection: read_record(JudgeRecord, connection.execute(LINKED, hashed)))
 
     def renew_link(self, name: str) -> str:
         """A new link instead of the old one, which ends; the text is its secret."""
@@ -163,11 +172,11 @@ class JudgeResource(Resource):
 
     def hand_ins(self, panel: str, round: int | None = None) -> tuple[HandInRecord, ...]:  # noqa: A002
         """Who handed in when, in a round or in all of them."""
-        query = select(*columns(HandInRecord)).where(hand_in.c.panel == panel)
+        its: dict[str, Any] = {"its_panel": panel}
+        query = HANDED_IN
         if round is not None:
-            query = query.where(hand_in.c.round == round)
-        query = query.order_by(hand_in.c.time, hand_in.c.judge)
-        return self._read(lambda connection: tuple(read_records(HandInRecord, connection.execute(query))))
+            query, its = HANDED_IN_ROUND, its | {"its_round": round}
+        return self._read(lambda connection: tuple(read_records(HandInRecord, connection.execute(query, its))))
 
     def _change(self, name: str, values: dict[str, Any], *, ends_links: bool = False) -> JudgeRecord:
         def action(connection: Connection) -> JudgeRecord:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from coherently.web.store.database.schema import account, columns, panel, read_record, read_records, round_phase
 from coherently.web.store.identifiers import new_id, now
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 NO_PANEL = "there is no such panel, or it was deleted"
 SELECTED = select(*columns(PanelRecord))
+NAMED = SELECTED.where(panel.c.id == bindparam("its_name"))
 
 
 def get_panel(connection: Connection, name: str, *, deleted: bool = False) -> PanelRecord:
     """The panel of an id, unless it was deleted."""
-    record = read_record(PanelRecord, connection.execute(SELECTED.where(panel.c.id == name)))
+    record = read_record(PanelRecord, connection.execute(NAMED, {"its_name": name}))
     if record is None or (record.deleted_at is not None and not deleted):
         raise NotFoundError(NO_PANEL)
     return record

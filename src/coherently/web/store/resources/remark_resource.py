@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from coherently.web.store.database.schema import columns, comment, meant, reaction, read_record, read_records
 from coherently.web.store.identifiers import new_id, now
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 COMMENTS = select(*columns(CommentRecord))
 MEANT = select(*columns(MeantRecord))
+OWN_MEANT = MEANT.where(
+    meant.c.panel == bindparam("its_panel"), meant.c.judge == bindparam("its_judge"), meant.c.taken_back_at.is_(None)
+).order_by(meant.c.id)
+"""What a judge means. Every look at a sheet asks this: it is put together once."""
 REACTIONS = select(*columns(ReactionRecord))
 
 
@@ -186,6 +190,9 @@ class MeantResource(Resource):
 
     def list(self, panel: str, judge: str | None = None, *, taken_back: bool = False) -> tuple[MeantRecord, ...]:
         """What was meant, in order; with what was taken back if asked for."""
+        if judge is not None and not taken_back:
+            its = {"its_panel": panel, "its_judge": judge}
+            return self._read(lambda connection: tuple(read_records(MeantRecord, connection.execute(OWN_MEANT, its))))
         query = MEANT.where(meant.c.panel == panel).order_by(meant.c.id)
         if judge is not None:
             query = query.where(meant.c.judge == judge)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select
 
 from coherently.web.store.database.schema import columns, read_record, read_records, round_phase
 from coherently.web.store.identifiers import now, read_time
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 ANSWERING = ("private", "revision")
 """Phases in which judges answer."""
 SELECTED = select(*columns(RoundRecord))
+PRESENT = SELECTED.where(round_phase.c.panel == bindparam("its_panel")).order_by(round_phase.c.id.desc()).limit(1)
 
 
 def current_round(connection: Connection, panel: str) -> RoundRecord:
     """The phase that a panel is in."""
-    query = SELECTED.where(round_phase.c.panel == panel).order_by(round_phase.c.id.desc()).limit(1)
-    record = read_record(RoundRecord, connection.execute(query))
+    record = read_record(RoundRecord, connection.execute(PRESENT, {"its_panel": panel}))
     if record is None:
         raise NotFoundError(NO_PANEL)
     return record
