@@ -77,6 +77,22 @@ def test_numbers_of_two_digits_leave_titles_room(see, browser, size):
         assert begins["x"] - (ends["x"] + ends["width"]) >= 4
 
 
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_how_a_file_is_read_is_shown_to_everybody(see, tmp_path, size):
+    file = tmp_path / "Risiken.csv"
+    file.write_text(
+        "Risiken 2027;;;\nRisiko;Ann;Bob;Mittelwert\nBrand;0,35;0,4;0,375\nStreik;12 %;20 %;16 %\n", "utf-8"
+    )
+    seen = see("/", size=size)
+    page = seen.page
+    page.locator("input[type=file]").first.set_input_files(file)
+    page.get_by_role("heading", name="This is how I read Risiken.csv").wait_for()
+    assert "4 answers by 2 judges on 2 events." in page.inner_text("main")
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in found] == []
+    assert seen.width() <= page.viewport_size["width"]
+
+
 def test_steps_are_shown_as_the_service_reads_them_while_they_are_typed(see, browser):
     seen = see(f"{new_panel(browser)}/questions")
     page = seen.page

@@ -63,6 +63,13 @@ def test_a_refused_change_of_a_question_stays_in_its_own_form(browser):
     assert "<h3>Rain</h3>" in browser.text
 
 
+def test_a_refused_file_is_called_by_its_name(browser):
+    browser.get("/")
+    answer = browser.post("/panels/import", files={"file": ("risks.pdf", b"%PDF-1.4 \x00 nothing", "application/pdf")})
+    assert answer.status_code == 422
+    assert "That was not done. risks.pdf line 1 contains a NUL byte, so it is not text." in words(browser.text)
+
+
 def test_laws_as_text_are_kept_together_or_not_at_all(browser):
     panel = new_panel(browser, first="Rain")
     browser.post(f"{panel}/laws", statement="storm -> rain", title="A storm means rain.")

@@ -193,7 +193,9 @@ def sentence(error: CoherentlyError) -> str:
     if not isinstance(error, RefusedError):
         # What a form sent is one row of records; a row of somebody's file is worth saying.
         is_of_form = error.where is not None and error.where.file == "records"
-        return formats.sentence(error.complaint if is_of_form else _first_sentence(str(error)))
+        text = error.complaint if is_of_form else _first_sentence(str(error))
+        begins = text.startswith((error.where and error.where.file) or "\n")  # the name of a file stays as it is
+        return text[:1] + formats.sentence(text)[1:] if begins else formats.sentence(text)
     return f"{error.message} {plain('refused.allowed', allowed=error.allowed)}" if error.allowed else error.message
 
 
