@@ -11,7 +11,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
 
-test: lint browser postgres docs
+# The linters and the site take one core each, so they are made beside each other.
+test: $(VENV)/developed browser postgres
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint docs
 	$(BIN)/pytest --numprocesses auto --pyargs coherently tests README.md CONTRIBUTING.md docs
 
 lint: $(VENV)/developed
