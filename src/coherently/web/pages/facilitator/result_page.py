@@ -76,7 +76,7 @@ def show_results(visit: Visit, note: Notice | None = None, typed: Mapping[str, s
         coherence=(current.summary or {}).get("coherence", "none") if current else "none",
         accuracy=accuracy,
         distributions=[] if current is None else shown_distributions(visit, panel, current.id),
-        outcomes=outcome_rows(asked, events, known, rows, typed or {}),
+        outcomes=outcome_rows(asked, events, known, rows, typed=typed or {}),
         outcomes_open=visit.asked("outcomes") == "1" or typed is not None,
         answered=answers.is_answered(bench, caller, panel),
         private=has_private(bench, panel),
@@ -254,6 +254,7 @@ def outcome_rows(
     events: Mapping[str, NamedEvent],
     known: Mapping[str, Any],
     rows: Sequence[SimpleNamespace],
+    *,
     typed: Mapping[str, str],
 ) -> list[SimpleNamespace]:
     """The form for outcomes: what was entered or typed for each event, and what follows for it from the others.
