@@ -1,6 +1,7 @@
 """Drawing a distribution: without script, with a mouse and by keyboard; and what is shown of the result."""
 
 import re
+import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -90,6 +91,7 @@ def test_a_histogram_is_drawn_with_a_mouse_and_by_keyboard(chromium, served, ask
     for _ in range(120):
         if "As distributions" in browser.get(f"{panel}/results").text:
             break
+        time.sleep(0.25)
     assert "As likely below about 30,000 as above." in browser.text
     with Browser(served) as ann:
         assert "As distributions" in ann.get(links[0]).text

@@ -62,6 +62,8 @@ def show_questions(
     laws = questions.list_laws(bench, caller, panel)
     refused = note is not None and note.tone == "wrong"
     kept = dict(visit.form) if (refused or asked is not None) and law is None else {}
+    if visit.request.url.path.endswith("/questions"):  # the forms for new questions, of which one need not say its kind
+        kept = {"kind": "yes-no"} | kept
     draft = SimpleNamespace(**EMPTY | kept)
     offered = chips(listed)
     law_form = dict(visit.form) if law is not None else {}
