@@ -7,14 +7,16 @@ import unicodedata
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from .check_errors import BadInputError
 from .numbers import decimal
 
-Step: TypeAlias = tuple[object, ...]
+Step: TypeAlias = tuple[Any, ...]
 """("constant", truth), ("variable", name), ("comparison", name, relation, values), ("count", word, k, how many), or
 ("not",), ("and",), ("xor",), ("or",), ("implies",), ("iff",): operands come before operators."""
+
+LITERALS = ("variable", "comparison")
 
 PART = r"[^\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f¬∧∨→↔\s]"
 RUN = rf"{PART}(?:{PART}|[.@:-](?={PART}))*"
