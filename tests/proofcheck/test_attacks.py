@@ -380,6 +380,7 @@ def test_leaves_against_enumeration(seed):
     order = rng.sample(list(states), len(states))
     assert bound_by_elimination(total, order, states, WorkLeft()) == true
     assert bound_by_elimination(total, order[:3], states, WorkLeft()) <= true
+    assert cluster_tables(total, [], states, WorkLeft()).least() <= true
     scopes = [one.scope for one in total.parts]
     clusters = cluster_tables(total, scopes, states, WorkLeft())
     messages = []

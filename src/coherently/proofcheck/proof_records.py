@@ -27,40 +27,27 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from .check_errors import ProofRefusedError
-from .leaves import (
-    LARGE,
-    ClusterTables,
-    CostSum,
-    States,
-    WorkLeft,
-    bound_by_elimination,
-    cluster_tables,
-    with_messages,
-)
+from .leaves import LARGE, ClusterTables, CostSum, States, WorkLeft, bound_by_elimination, cluster_tables, with_messages
 from .loss_planes import LinearCost, LinearisedCost
 from .numbers import rounded_down
 from .posed_panel import PosedPanel, PosedPin, PosedTerm
-from .sign_trees import TreeRule, least_of_signs, sign_form
+from .sign_trees import TreeRule, sign_form
 from .truth_functions import TruthFunction
 
 FORM = {"format": "coherently-proof", "version": 1}
 RATIO = 60
 """Binary digits after the point of ratios."""
-LONGEST_LINE, LONGEST_TREE, LONGEST_FILE, MOST_BITS, DEEPEST, LONGEST_INTEGER = (
-    1 << 24,
-    1 << 28,
-    1 << 31,
-    200,
-    2_000,
-    1_234,
-)
+LONGEST_LINE, LONGEST_TREE, LONGEST_FILE = 1 << 24, 1 << 28, 1 << 31
+MOST_BITS, DEEPEST, LONGEST_INTEGER = 200, 2_000, 1_234
 KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
 LEAF_KEYS = {"e": {"e", "k"}, "m": {"m", "u", "k"}, "s": {"s", "p", "bytes"}}
 
@@ -86,40 +73,46 @@ class ProofLines:
         self.file: Any = io.BytesIO()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        source = self.source
-        try:
-            with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as packed:
-                begins = packed.read(2)
-                packed.seek(0)
-                self.file = gzip.GzipFile(fileobj=packed) if begins == b"\x1f\x8b" else packed
-                while line := self.file.readline(LONGEST_LINE + 1):
-                    self.number += 1
-                    yield self._read(line)
-        except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-            raise ProofRefusedError(f"the proof file cannot be read: {error}", self.number) from None
+        with (
+            _readable(),
+            io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb") as packed,
+        ):
+            begins = packed.read(2)
+            packed.seek(0)
+            self.file = gzip.GzipFile(fileobj=packed) if begins == b"\x1f\x8b" else packed
+            while line := self.file.readline(LONGEST_LINE + 1):
+                self.number += 1
+                self.left -= len(line)
+                if len(line) > LONGEST_LINE or self.left < 0:
+                    raise ProofRefusedError("the proof file is longer than allowed, or a line of it is")
+                yield _object(line)
 
     def take(self, count: int) -> bytes:
         """The next bytes, which are no line."""
         self.left -= count
-        try:
+        with _readable():
             found = b"" if self.left < 0 else self.file.read(count)
-        except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-            raise ProofRefusedError(f"the proof file cannot be read: {error}", self.number) from None
         if len(found) < count:
-            raise ProofRefusedError("the proof file is longer than allowed, or ends within a tree", self.number)
+            raise ProofRefusedError("the proof file is longer than allowed, or ends within a tree")
         return bytes(found)
 
-    def _read(self, line: bytes) -> dict[str, Any]:
-        self.left -= len(line)
-        if len(line) > LONGEST_LINE or self.left < 0:
-            raise ProofRefusedError("the proof file is longer than allowed, or a line of it is", self.number)
-        try:
-            found = json.loads(line, parse_int=_integer, parse_float=_no_number, parse_constant=_no_number)
-        except (ValueError, RecursionError) as error:
-            raise ProofRefusedError(f"this line is not as it should be: {error}", self.number) from None
-        if not isinstance(found, dict):
-            raise ProofRefusedError("a line of a proof is an object", self.number)
-        return found
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        raise ProofRefusedError(f"the proof file cannot be read: {error}") from None
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line, parse_int=_integer, parse_float=_no_number, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise ProofRefusedError(f"this line is not as it should be: {error}") from None
+    if not isinstance(found, dict):
+        raise ProofRefusedError("a line of a proof is an object")
+    return found
 
 
 def _integer(text: str) -> int:
@@ -132,13 +125,21 @@ def _no_number(text: str) -> int:
     raise ValueError(f"{text[:40]} is not a whole number")
 
 
+def listed(found: Any, what: str) -> list[Any]:
+    """A list, of anything."""
+    if not isinstance(found, list):
+        raise ProofRefusedError(f"a list of {what} is missing")
+    return found
+
+
 def integers(found: Any, length: int | None = None) -> list[int]:
     """A list of integers, and nothing else."""
-    if not isinstance(found, list) or any(type(one) is not int for one in found):
+    numbers = listed(found, "whole numbers")
+    if any(type(one) is not int for one in numbers):
         raise ProofRefusedError("a list of whole numbers is missing")
-    if length is not None and len(found) != length:
-        raise ProofRefusedError(f"a list has {len(found)} numbers instead of {length}")
-    return found
+    if length is not None and len(numbers) != length:
+        raise ProofRefusedError(f"a list has {len(numbers)} numbers instead of {length}")
+    return numbers
 
 
 def numbered(found: Any, below: int) -> list[int]:
@@ -175,30 +176,27 @@ class Goal:
 class Checker:
     """Reads records, and adds up what they prove; each term may be used once.
 
-    `goals` turns the claims of the first line into goals; a file about a result has none there.
+    `make` turns the claims of the first line into goals; a file about a result has none there. `signs` is what bounds
+    trees of signs.
     """
 
     def __init__(
-        self,
-        panel: PosedPanel,
-        work: WorkLeft,
-        goals: Callable[[Any], Sequence[Goal]],
-        signs: TreeRule = least_of_signs,
+        self, panel: PosedPanel, work: WorkLeft, make: Callable[[Any], Sequence[Goal]], signs: TreeRule
     ) -> None:
-        self.panel, self.work, self.signs, self.make = panel, work, signs, goals
-        self.goals, self.found, self.claimed = list[Goal](), list[ProvedBound](), False
+        self.panel, self.work, self.make, self.signs = panel, work, make, signs
+        self.found, self.claimed = list[tuple[Goal, ProvedBound]](), False
 
-    def bounds(self, lines: ProofLines) -> list[tuple[Goal, ProvedBound]]:
+    def bounds(self, file: ProofLines) -> list[tuple[Goal, ProvedBound]]:
         """What the whole file bounds.
 
         Losses are never negative, so that leaving out a term or a law only lowers a bound: records need not be shown to
         be independent or complete, as long as no term is used twice.
         """
         try:
-            self._read(iter(lines), lines)
+            self._read(iter(file), file)
         except ProofRefusedError as error:
-            raise ProofRefusedError(str(error), error.line or lines.number) from None
-        return list(zip(self.goals, self.found, strict=True))
+            raise ProofRefusedError(str(error), file.number) from None
+        return self.found
 
     def _read(self, lines: Iterator[dict[str, Any]], file: ProofLines) -> None:
         first = next(lines, {})
@@ -206,10 +204,9 @@ class Checker:
         claims = first.pop("claims", None)
         if first != FORM | {"sha256": self.panel.digest}:
             raise ProofRefusedError("the proof is not of this format and version, or about another panel or other laws")
-        self.goals = list(self.make(claims))
-        self.found = [
-            ProvedBound(unused={i for i, one in enumerate(goal.terms) if one.settled is None}) for goal in self.goals
-        ]
+        for goal in self.make(claims):
+            unused = {i for i, one in enumerate(goal.terms) if one.settled is None}
+            self.found.append((goal, ProvedBound(unused=unused)))
         for records, record in enumerate(lines):
             if record.keys() == {"end"}:
                 integer(record["end"], records, records)
@@ -220,28 +217,25 @@ class Checker:
         raise ProofRefusedError("the end is missing")
 
     def _record(self, record: dict[str, Any], lines: Iterator[dict[str, Any]], file: ProofLines) -> None:
-        claim = integer(record.pop("claim", None) if self.claimed else 0, 0, len(self.goals) - 1)
+        claim = integer(record.pop("claim", None) if self.claimed else 0, 0, len(self.found) - 1)
         if record.keys() != {"terms", "ratios", "bits", "laws", "pins", "nodes"}:
             raise ProofRefusedError("a record has terms, ratios, bits, laws, pins and nodes")
-        goal, found = self.goals[claim], self.found[claim]
-        bits = integer(record["bits"], 0, MOST_BITS)
+        goal, found = self.found[claim]
+        total = PlaneSum(integer(record["bits"], 0, MOST_BITS))
         ids = numbered(record["terms"], len(goal.terms))
         if not found.unused.issuperset(ids):
             raise ProofRefusedError("a term is used twice, or is settled by logic and counts already")
         found.unused.difference_update(ids)
-        total = PlaneSum(bits)
         for i, ratio in zip(ids, integers(record["ratios"], len(ids)), strict=True):
             total.add_term(goal.terms[i], ratio)
-        pins = record["pins"]
-        if not isinstance(pins, list):
-            raise ProofRefusedError("a list of pins is missing")
-        for one in pins:
+        for one in listed(record["pins"], "pins"):
             pin, price = integers(one, 2)
             total.add_pin(goal.pins[integer(pin, 0, len(goal.pins) - 1)], price)
         laws = numbered(record["laws"], len(self.panel.laws))
         whole = CostSum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
-        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file=file, signs=self.signs)
-        least = total.constant + Fraction(tree.least(integer(record["nodes"], 1, 1 << 30), lines), 1 << bits)
+        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file, self.signs)
+        bound = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
+        least = total.constant + Fraction(bound, 1 << total.bits)
         found.value += least if goal.linear else max(Fraction(0), least)
         found.prices += total.prices
         for kind in tree.kinds():
@@ -294,8 +288,8 @@ class ProofTree:
     """R3 and R4: the least value of E over worlds is the least over branches that cover all of them."""
 
     def __init__(self, total: CostSum, laws: dict[int, int], work: WorkLeft, file: ProofLines, signs: TreeRule) -> None:
-        self.total, self.laws, self.work, self.seen = total, laws, work, set[str]()
-        self.file, self.signs = file, signs
+        self.total, self.laws, self.work, self.file, self.signs = total, laws, work, file, signs
+        self.seen = set[str]()
 
     def kinds(self) -> list[str]:
         """The kinds of its leaves."""
@@ -320,54 +314,37 @@ class ProofTree:
         return min(found)
 
     def _inherit(self, branch: Branch, node: dict[str, Any]) -> Branch:
+        """A node's own clusters, and messages between them."""
         clusters = branch.clusters
         if "k" in node:
-            if not isinstance(node["k"], list):
-                raise ProofRefusedError("a list of clusters is missing")
-            scopes = [tuple(integers(one)) for one in node["k"]]
+            scopes = [tuple(integers(one)) for one in listed(node["k"], "clusters")]
             clusters = cluster_tables(self.total, scopes, branch.states, self.work)
         if "m" in node:
             if clusters is None or not isinstance(node["m"], list):
                 raise ProofRefusedError("messages without clusters")
             shift = integer(node.get("u", 0), 0, MOST_BITS)
-            clusters = with_messages(clusters, [_message(one) for one in node["m"]], shift, self.work)
-        return Branch(branch.states, branch.depth, clusters)
-
-    def _of_signs(self, node: dict[str, Any], tree: bytes, states: States) -> int:
-        """R7: variables with two states have signs, -1 in the first one and 1 in the second."""
-        variables = numbered(node["s"], len(self.total.space.variables))
-        prices = [integers(one, 2) for one in node["p"]] if isinstance(node.get("p"), list) else [[-1, 0]]
-        if any(law not in self.laws for law, _ in prices):
-            raise ProofRefusedError("a tree of signs has prices of laws of its record")
-        form = sign_form(self.total, variables, {self.laws[law]: price for law, price in prices})
-        left = [states.get(v, (0, 1)) for v in variables]
-        return self.signs(form, [0 if len(one) == 2 else 2 * one[0] - 1 for one in left], tree, self.work)
+            clusters = with_messages(clusters, list(map(_message, node["m"])), shift, self.work)
+        return replace(branch, clusters=clusters)
 
     def _split(self, node: dict[str, Any], branch: Branch) -> list[Branch]:
         """R4: the children's states must cover those that are left to the variable."""
-        x = integer(node["v"], 0, len(self.total.space.variables) - 1)
-        if (
-            not node.keys() <= {"v", "c", "k", "m", "u"}
-            or not isinstance(node.get("c"), list)
-            or branch.depth >= DEEPEST
-        ):
+        space, children = self.total.space, node.get("c")
+        x = integer(node["v"], 0, len(space.variables) - 1)
+        is_split = node.keys() <= {"v", "c", "k", "m", "u"} and isinstance(children, list)
+        if not is_split or branch.depth >= DEEPEST:
             raise ProofRefusedError("a split has v and c, and is not too deep")
-        left = branch.states.get(x, tuple(range(self.total.space.variables[x].size)))
-        several = [integers(states) for states in node["c"]]
-        if len(several) > self.total.space.variables[x].size:
+        several, size = list(map(integers, listed(children, "states"))), space.variables[x].size
+        if len(several) > size:
             raise ProofRefusedError("a split has more branches than its variable has states")
+        left = branch.states.get(x, tuple(range(size)))
         if not set(left) <= {state for states in several for state in states}:
             raise ProofRefusedError("the branches of a split do not cover all states of its variable")
-        kept = [tuple(s for s in left if s in states) for states in map(frozenset, several)]
-        clusters = branch.clusters
-        return [
-            Branch(
-                {**branch.states, x: states},
-                branch.depth + 1,
-                None if clusters is None else clusters.within(x, states, self.work),
-            )
-            for states in kept
-        ]
+        found, clusters = [], branch.clusters
+        for named in map(frozenset, several):
+            kept = tuple(state for state in left if state in named)
+            below = clusters and clusters.within(x, kept, self.work)
+            found.append(Branch({**branch.states, x: kept}, branch.depth + 1, below))
+        return found
 
     def _leaf(self, node: dict[str, Any], branch: Branch) -> int:
         kind = next((kind for kind in KINDS if kind in node), "")
@@ -384,6 +361,16 @@ class ProofTree:
         assert branch.clusters is not None
         self.work.spend(sum(map(len, branch.clusters.tables)))
         return branch.clusters.least()
+
+    def _of_signs(self, node: dict[str, Any], tree: bytes, states: States) -> int:
+        """R7: variables with two states have signs, -1 in the first one and 1 in the second."""
+        variables = numbered(node["s"], len(self.total.space.variables))
+        prices = [integers(one, 2) for one in listed(node.get("p"), "prices of laws")]
+        if any(law not in self.laws for law, _ in prices):
+            raise ProofRefusedError("a tree of signs has prices of laws of its record")
+        form = sign_form(self.total, variables, {self.laws[law]: price for law, price in prices})
+        left = [states.get(v, (0, 1)) for v in variables]
+        return self.signs(form, [0 if len(one) == 2 else 2 * one[0] - 1 for one in left], tree, self.work)
 
 
 def _message(found: Any) -> tuple[int, int, list[int], list[int]]:
