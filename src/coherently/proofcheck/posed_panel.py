@@ -61,24 +61,22 @@ class PosedPanel:
 
     def __init__(self, form: Canonical) -> None:
         self.form, self.digest = form, form.digest
-        said = split_statements(list(form.laws))
-        declarations = [read_declaration(text) for text in said.declarations]
-        names = {one.name for one in declarations}
-        if len(names) < len(declarations):
+        said, pinned_texts, self.law_texts = split_statements(form.laws)
+        declarations = list(map(read_declaration, said))
+        if len({one.name for one in declarations}) < len(declarations):
             raise BadInputError("a variable is declared twice")
         self.programs = {one["event"]: _read(one["event"], plain=form.plain_events) for one in form.forecasts}
-        laws = [read_event(text) for text in said.formulas]
+        laws = list(map(read_event, self.law_texts))
         if any(condition is not None for _, condition in laws):
             raise BadInputError("a law is a formula without 'given'")
-        pins = [read_pin(text) for text in said.pins]
+        pins = list(map(read_pin, pinned_texts))
         pinned = [read_event(pin.event) for pin in pins]
         pairs = [*laws, *pinned, *self.programs.values()]
         self.space = StateSpace(declarations, [program for pair in pairs for program in pair if program is not None])
-        self.law_texts = said.formulas
         self.laws = [self.space.function(program) for program, _ in laws]
         self.pins = [
             PosedPin(text, *self.event(program), pin.low, pin.high)
-            for text, pin, program in zip(said.pins, pins, pinned, strict=True)
+            for text, pin, program in zip(pinned_texts, pins, pinned, strict=True)
         ]
         self.events: dict[str, Event] = {text: self.event(program) for text, program in self.programs.items()}
 
