@@ -134,16 +134,18 @@ class WorldMixture:
         return [held in function.count.counts for held in found]
 
 
-def broken_law(panel: PosedPanel, mixture: WorldMixture) -> str | None:
-    """A law that some world breaks."""
-    laws = zip(panel.law_texts, panel.laws, strict=True)
-    return next((text for text, law in laws if mixture.probability(law) != 1), None)
+def lawful_mixture(panel: PosedPanel, parts: Sequence[dict[str, Any]], whose: str) -> WorldMixture:
+    """A mixture of worlds that obey the laws."""
+    mixture = WorldMixture(panel.space, parts)
+    for text, law in zip(panel.law_texts, panel.laws, strict=True):
+        if mixture.probability(law) != 1:
+            raise ProofRefusedError(f"a world of {whose} breaks the law {text!r}")
+    return mixture
 
 
-def check_mixture(panel: PosedPanel, mixture: WorldMixture, claim: ResultClaim) -> None:
-    """Refuse worlds that break laws or pins, and printed probabilities that are not those of the mixture."""
-    if (law := broken_law(panel, mixture)) is not None:
-        raise ProofRefusedError(f"a world of the result breaks the law {law!r}")
+def checked_mixture(panel: PosedPanel, claim: ResultClaim) -> WorldMixture:
+    """The mixture of a result, if it keeps laws and pins, and has the probabilities that are printed."""
+    mixture = lawful_mixture(panel, claim.parts, "the result")
     for pin in panel.pins:
         u, h = mixture.probability(pin.joint), mixture.probability(pin.condition)
         if u < pin.low * h - KEPT or u > pin.high * h + KEPT:
@@ -155,15 +157,13 @@ def check_mixture(panel: PosedPanel, mixture: WorldMixture, claim: ResultClaim) 
         u, h = mixture.probability(joint), mixture.probability(given)
         if h >= ABSENT and abs(u - value * h) > KEPT:
             raise ProofRefusedError(f"the probability of {text!r} is not that of the worlds")
+    return mixture
 
 
 def loss_above(mixture: WorldMixture, terms: Sequence[PosedTerm]) -> Fraction:
     """U: a number above what the mixture loses."""
     total = Fraction(0)
     for term in terms:
-        if term.settled is not None:
-            u, h = Fraction(term.settled), Fraction(1)
-        else:
-            u, h = mixture.probability(term.joint), mixture.probability(term.condition)
+        u, h = mixture.probability(term.joint), mixture.probability(term.condition)
         total += rounded_up(term.cost.above(u, h))
     return total

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .check_errors import BadInputError
 from .forecast_files import Canonical, ForecastRow, ReadingOptions, canonical, read_rows, read_text, settle
 from .language import Step, normal, read_declaration, read_event, read_pin, split_statements
-from .leaves import LARGE, WorkLeft, eliminate, factor_of, least_left
+from .leaves import LARGE, Factor, WorkLeft, eliminate, factor_of, least_left
 from .loss_planes import Cost, LinearisedCost, LossRule
 from .numbers import decimal
 from .truth_functions import TRUE, StateSpace, TruthFunction
@@ -138,25 +138,22 @@ class PosedPanel:
         """Whether a function holds in a world that obeys the laws connected to it: eliminate their variables."""
         if function.constant is not None:
             return function.constant
-        laws, scope, grown = list[TruthFunction](), set(function.scope), True
-        rest = [law for law in self.laws if law.scope]
-        while grown:
-            near = [law for law in rest if scope.intersection(law.scope)]
-            rest = [law for law in rest if not scope.intersection(law.scope)]
-            laws, grown = laws + near, bool(near)
+        laws, scope, rest = list[TruthFunction](), set(function.scope), self.laws
+        while near := [law for law in rest if scope.intersection(law.scope)]:
+            laws, rest = laws + near, [law for law in rest if not scope.intersection(law.scope)]
             scope.update(*(law.scope for law in near))
         if not laws:
             return True
-        states = {v: tuple(range(self.space.variables[v].size)) for v in scope}
+        states = self.space.states(scope)
         factors = [factor_of(self.space, one, states, failed=LARGE) for one in (function, *laws)]
         return least_left(eliminate(factors, least_width(factors), states, work)) < LARGE
 
 
-def least_width(factors: list[tuple[tuple[object, ...], list[int]]]) -> list[int]:
+def least_width(factors: list[Factor]) -> list[int]:
     """An order of elimination: next is always a variable with the fewest neighbours."""
     near: dict[int, set[int]] = {}
     for scope, _ in factors:
-        members = {v for key in scope for v in ([key] if isinstance(key, int) else [one[0] for one in key])}  # type: ignore[attr-defined]
+        members = {v for key in scope for v in ([key] if isinstance(key, int) else [one[0] for one in key])}
         for v in members:
             near.setdefault(v, set()).update(members)
     order = []

@@ -24,7 +24,6 @@ A node that splits may have "k", the clusters of leaves below that have only "m"
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import zlib
@@ -36,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from .check_errors import ProofRefusedError
+from .forecast_files import unpacked
 from .leaves import LARGE, ClusterTables, CostSum, States, WorkLeft, bound_by_elimination, cluster_tables, with_messages
 from .loss_planes import LinearCost, LinearisedCost
 from .numbers import rounded_down
@@ -77,9 +77,7 @@ class ProofLines:
             _readable(),
             io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb") as packed,
         ):
-            begins = packed.read(2)
-            packed.seek(0)
-            self.file = gzip.GzipFile(fileobj=packed) if begins == b"\x1f\x8b" else packed
+            self.file = unpacked(packed)
             while line := self.file.readline(LONGEST_LINE + 1):
                 self.number += 1
                 self.left -= len(line)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .check_errors import BadInputError, ProofRefusedError
-from .claimed_mixture import KEPT, WorldMixture, check_mixture, loss_above, read_claim
+from .claimed_mixture import KEPT, checked_mixture, loss_above, read_claim
 from .forecast_files import ReadingOptions, read_text
 from .leaves import WorkLeft
 from .loss_planes import LinearCost, LinearisedCost
@@ -88,16 +88,12 @@ def shown(x: Fraction, *, up: bool = False) -> str:
 def unit(panel: PosedPanel) -> Fraction:
     """The power of two at or below the median positive weight: what tolerances count as 1."""
     counts = Counter(one["weight"] for one in panel.form.forecasts)
-    ordered = sorted((decimal(text), count) for text, count in counts.items())
-    weights = [weight for weight, count in ordered for _ in range(count) if weight > 0]
+    weights = sorted(decimal(text) for text, count in counts.items() for _ in range(count) if decimal(text) > 0)
     if not weights:
         return Fraction(1)
-    middle, power = weights[(len(weights) - 1) // 2], Fraction(1)
-    while power > middle:
-        power = Fraction(power, 2)
-    while 2 * power <= middle:
-        power = 2 * power
-    return power
+    middle = weights[(len(weights) - 1) // 2]
+    power = Fraction(2) ** (middle.numerator.bit_length() - middle.denominator.bit_length())
+    return power if power <= middle else Fraction(power, 2)
 
 
 def check(
@@ -138,9 +134,7 @@ def _answer(panel: PosedPanel, result: str) -> CheckedResult:
     claim = read_claim(result)
     if claim.digest != panel.digest:
         raise ProofRefusedError("the result was made from another panel, or with other laws")
-    mixture = WorldMixture(panel.space, claim.parts)
-    check_mixture(panel, mixture, claim)
-    return CheckedResult(claim, mixture)
+    return CheckedResult(claim, checked_mixture(panel, claim))
 
 
 def _settled(goal: Goal) -> Fraction:
