@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from .check_errors import BadInputError
 from .numbers import decimal
@@ -230,16 +230,8 @@ def read_declaration(text: str) -> Declaration:
     return Declaration(name, "named", tuple(values))
 
 
-class PinText(NamedTuple):
-    """What a pin says: P(event) is at least `low` and at most `high`."""
-
-    event: str
-    low: Fraction
-    high: Fraction
-
-
-def read_pin(text: str) -> PinText:
-    """Read P(event) = 0.3, P(event) <= 0.1 or P(event given event) >= 50%."""
+def read_pin(text: str) -> tuple[str, Fraction, Fraction]:
+    """Read P(event) = 0.3, P(event) <= 0.1 or P(event given event) >= 50%: the event, the least and the most of P."""
     found = PIN.fullmatch(text)
     if found is None or found["relation"] not in ("=", "<=", ">="):
         raise BadInputError(f"{text[:200]!r} is not a pin such as P(rain) <= 0.3")
@@ -249,7 +241,7 @@ def read_pin(text: str) -> PinText:
         raise BadInputError(f"{text[:200]!r}: a probability lies between 0 and 1")
     low = Fraction(0) if found["relation"] == "<=" else value
     high = Fraction(1) if found["relation"] == ">=" else value
-    return PinText(found["event"], low, high)
+    return found["event"], low, high
 
 
 def statement(line: str) -> str:

@@ -57,6 +57,16 @@ class LossRule:
         ends = Fraction(2 * p - 1, norm[0]), Fraction(2 * p - 1, norm[1])
         return min(ends), max(ends)
 
+    def cost(
+        self, forecasts: list[tuple[Fraction, Fraction]], ends: tuple[Fraction, Fraction] | None, *, conditional: bool
+    ) -> Cost:
+        """What the forecasts of one term lose, each with its weight; `ends` are those of intervals."""
+        weight = sum((w for _, w in forecasts), ZERO)
+        if self.linearised and conditional:
+            mean = Fraction(sum((p * w for p, w in forecasts), ZERO), weight)
+            return LinearisedCost(weight, *(ends or (mean, mean)))
+        return self.merged(forecasts) if ends is None else self.interval(*ends, weight)
+
     def merged(self, forecasts: list[tuple[Fraction, Fraction]]) -> MergedCost:
         """Forecasts, each with its weight, as one."""
         weight, low, high = ZERO, ZERO, ZERO

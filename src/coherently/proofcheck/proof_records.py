@@ -27,6 +27,7 @@ from __future__ import annotations
 import io
 import json
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -61,7 +62,7 @@ class ProvedBound:
 
     value: Fraction = Fraction(0)
     prices: Fraction = Fraction(0)
-    leaves: dict[str, int] = field(default_factory=dict)
+    leaves: Counter[str] = field(default_factory=Counter)
     unused: set[int] = field(default_factory=set)
 
 
@@ -236,8 +237,7 @@ class Checker:
         least = total.constant + Fraction(bound, 1 << total.bits)
         found.value += least if goal.linear else max(Fraction(0), least)
         found.prices += total.prices
-        for kind in tree.kinds():
-            found.leaves[kind] = found.leaves.get(kind, 0) + 1
+        found.leaves.update(tree.kinds())
 
 
 class PlaneSum:

@@ -89,9 +89,7 @@ def unit(panel: PosedPanel) -> Fraction:
     """The power of two at or below the median positive weight: what tolerances count as 1."""
     counts = Counter(one["weight"] for one in panel.form.forecasts)
     weights = sorted(decimal(text) for text, count in counts.items() for _ in range(count) if decimal(text) > 0)
-    if not weights:
-        return Fraction(1)
-    middle = weights[(len(weights) - 1) // 2]
+    middle = weights[(len(weights) - 1) // 2] if weights else Fraction(1)
     power = Fraction(2) ** (middle.numerator.bit_length() - middle.denominator.bit_length())
     return power if power <= middle else Fraction(power, 2)
 
@@ -112,11 +110,11 @@ def check(
         answer = None if result is None else _answer(panel, result)
 
         def goals(claims: Any) -> list[Goal]:
-            if claims is None and answer is None:
+            if claims is not None:
+                return ClaimReader(panel, answer, work).goals(claims)
+            if answer is None:
                 raise BadInputError("the proof is about a result: name its file, too")
-            if claims is None and answer is not None:
-                return [Goal(panel.terms(answer.claim.loss, work), panel.pins)]
-            return ClaimReader(panel, answer, work).goals(claims)
+            return [Goal(panel.terms(answer.claim.loss, work), panel.pins)]
 
         checker = Checker(panel, work, goals, signs)
         bounds = checker.bounds(ProofLines(proof, limits.bytes))
@@ -124,9 +122,8 @@ def check(
         return ProofVerdict("refused", str(error), line=error.line)
     if checker.claimed or answer is None:
         claims = tuple(_proved_claim(goal, bound) for goal, bound in bounds)
-        weak = any(one.word == "weak" for one in claims)
-        leaves = Counter(kind for _, bound in bounds for kind, n in bound.leaves.items() for _ in range(n))
-        return ProofVerdict("weak" if weak else "proved", leaves=dict(leaves), claims=claims)
+        word = "weak" if any(one.word == "weak" for one in claims) else "proved"
+        return ProofVerdict(word, leaves=dict(sum((bound.leaves for _, bound in bounds), Counter())), claims=claims)
     return _nearest(panel, answer, *bounds[0])
 
 
@@ -162,7 +159,9 @@ def _nearest(panel: PosedPanel, answer: CheckedResult, goal: Goal, bound: Proved
     tolerance = answer.claim.tolerance
     proved = upper - lower <= tolerance * max(unit(panel), upper)
     why = f"nothing is proved of {len(unused)} terms, such as {terms[unused[0]].text!r}" if unused else ""
-    return ProofVerdict("proved" if proved else "weak", why, upper, lower, tolerance=tolerance, leaves=bound.leaves)
+    return ProofVerdict(
+        "proved" if proved else "weak", why, upper, lower, tolerance=tolerance, leaves=dict(bound.leaves)
+    )
 
 
 def check_files(

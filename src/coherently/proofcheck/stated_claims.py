@@ -121,26 +121,25 @@ class ClaimReader:
 
         Pins and ends are moved to the result's own mixture, which misses them by rounding.
         """
-        mixture, found = self._result().mixture, dict[tuple[str, str, str], PosedPin]()
-
-        def moved(text: str, event: Event, low: Fraction, high: Fraction) -> PosedPin:
-            u, h = map(mixture.probability, event)
-            ends = (low, high) if h <= ABSENT else (min(low, Fraction(u, h)), max(high, Fraction(u, h)))
-            return PosedPin(text, *event, *ends)
-
+        mixture, found = self._result().mixture, dict[tuple[str, ...], PosedPin]()
         for pin in self.panel.pins:
-            found[pin.text, "pin", ""] = moved(pin.text, (pin.joint, pin.condition), pin.low, pin.high)
+            found[pin.text, "pin"] = pin
         for one in self.panel.form.forecasts:
             text, lower, upper = one["event"], one.get("lower", ""), one.get("upper", "")
             if decimal(one["weight"]) > 0 and (text, lower, upper) not in found:
-                event, low, high = self.panel.events[text], decimal(lower or "0"), decimal(upper or "1")
-                u, h = map(mixture.probability, event)
+                low, high = decimal(lower or "0"), decimal(upper or "1")
+                u, h = map(mixture.probability, self.panel.events[text])
                 if h <= ABSENT:  # nothing is said where a condition is impossible
                     low, high = Fraction(0), Fraction(1)
                 elif not (lower or upper) or not (low - MET) * h <= u <= (high + MET) * h:
                     low, high = Fraction(u, h), Fraction(u, h)
-                found[text, lower, upper] = moved(text, event, low, high)
-        return list(found.values())
+                found[text, lower, upper] = PosedPin(text, *self.panel.events[text], low, high)
+        moved = []
+        for pin in found.values():
+            u, h = mixture.probability(pin.joint), mixture.probability(pin.condition)
+            x = Fraction(u, h) if h > ABSENT else pin.low
+            moved.append(replace(pin, low=min(pin.low, x), high=max(pin.high, x)))
+        return moved
 
     def _saving(self, told: dict[str, Any]) -> Goal:
         claim, least = self._result().claim, number(told["least"])
@@ -227,8 +226,10 @@ class ClaimReader:
             joint, given, settled, turned = self.panel.side(one.text, self.work)
             low, high = one.bid or Fraction(0), Fraction(1) if one.ask is None else one.ask
             low, high = (1 - high, 1 - low) if turned else (low, high)
-            cost = rule.interval(low, high, Fraction(1)) if one.quoted else rule.merged([(low, Fraction(1))])
-            term = PosedTerm(joint, given, cost, settled, text=one.text, turned=turned)
+            cost = rule.cost(
+                [(low, Fraction(1))], (low, high) if one.quoted else None, conditional=given.constant is None
+            )
+            term = PosedTerm(joint, given, cost, settled, one.text, turned)
             if one.quoted or settled is not None or given.constant is None:
                 terms.append(term)
             else:
