@@ -85,11 +85,8 @@ class WorldMixture:
         """Variables with their state in each world; a declared one has any state that its comparisons leave."""
         said: dict[int, list[tuple[int, Comparison]]] = {}
         for place, text in enumerate(texts):
-            program, _ = read_event(text)
-            step = program[0]
-            if (
-                len(program) == 1 and step[0] in LITERALS and step[1] in self.space.number
-            ):  # else no formula mentions it
+            step, *more = read_event(text)[0]
+            if not more and step[0] in LITERALS and step[1] in self.space.number:  # else no formula mentions it
                 said.setdefault(self.space.number[step[1]], []).append((place, step[2:]))
         for number, comparisons in said.items():
             variable, states = self.space.variables[number], dict[tuple[str, ...], int]()

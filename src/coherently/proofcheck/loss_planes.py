@@ -27,6 +27,8 @@ from .check_errors import BadInputError
 from .numbers import ln, logit, root, softplus_above, softplus_below
 
 Bounds = tuple[Fraction, Fraction]
+Weighted = list[tuple[Fraction, Fraction]]
+"""Forecasts, each with its weight."""
 EDGE = Fraction(1, 2**60)
 """Ratios of the log loss, which is infinitely steep at 0 and 1, stay this far away from them."""
 ZERO = Fraction(0)
@@ -57,18 +59,16 @@ class LossRule:
         ends = Fraction(2 * p - 1, norm[0]), Fraction(2 * p - 1, norm[1])
         return min(ends), max(ends)
 
-    def cost(
-        self, forecasts: list[tuple[Fraction, Fraction]], ends: tuple[Fraction, Fraction] | None, *, conditional: bool
-    ) -> Cost:
-        """What the forecasts of one term lose, each with its weight; `ends` are those of intervals."""
+    def cost(self, forecasts: Weighted, ends: Bounds | None, *, conditional: bool) -> Cost:
+        """What the forecasts of one term lose; `ends` are those of intervals."""
         weight = sum((w for _, w in forecasts), ZERO)
         if self.linearised and conditional:
             mean = Fraction(sum((p * w for p, w in forecasts), ZERO), weight)
             return LinearisedCost(weight, *(ends or (mean, mean)))
         return self.merged(forecasts) if ends is None else self.interval(*ends, weight)
 
-    def merged(self, forecasts: list[tuple[Fraction, Fraction]]) -> MergedCost:
-        """Forecasts, each with its weight, as one."""
+    def merged(self, forecasts: Weighted) -> MergedCost:
+        """Forecasts as one."""
         weight, low, high = ZERO, ZERO, ZERO
         for p, w in forecasts:
             dual = self.dual(self.clipped(p))

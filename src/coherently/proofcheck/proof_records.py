@@ -33,7 +33,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from .check_errors import ProofRefusedError
 from .forecast_files import unpacked
@@ -74,10 +74,8 @@ class ProofLines:
         self.file: Any = io.BytesIO()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        with (
-            _readable(),
-            io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb") as packed,
-        ):
+        source = self.source
+        with _readable(), io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as packed:
             self.file = unpacked(packed)
             while line := self.file.readline(LONGEST_LINE + 1):
                 self.number += 1
@@ -172,16 +170,17 @@ class Goal:
     failed: str = ""
 
 
+GoalsOf: TypeAlias = Callable[[Any], Sequence[Goal]]
+"""Turns the claims of the first line into goals; a file about a result has none there."""
+
+
 class Checker:
     """Reads records, and adds up what they prove; each term may be used once.
 
-    `make` turns the claims of the first line into goals; a file about a result has none there. `signs` is what bounds
-    trees of signs.
+    `signs` is what bounds trees of signs.
     """
 
-    def __init__(
-        self, panel: PosedPanel, work: WorkLeft, make: Callable[[Any], Sequence[Goal]], signs: TreeRule
-    ) -> None:
+    def __init__(self, panel: PosedPanel, work: WorkLeft, make: GoalsOf, signs: TreeRule) -> None:
         self.panel, self.work, self.make, self.signs = panel, work, make, signs
         self.found, self.claimed = list[tuple[Goal, ProvedBound]](), False
 

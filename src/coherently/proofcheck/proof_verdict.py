@@ -159,9 +159,8 @@ def _nearest(panel: PosedPanel, answer: CheckedResult, goal: Goal, bound: Proved
     tolerance = answer.claim.tolerance
     proved = upper - lower <= tolerance * max(unit(panel), upper)
     why = f"nothing is proved of {len(unused)} terms, such as {terms[unused[0]].text!r}" if unused else ""
-    return ProofVerdict(
-        "proved" if proved else "weak", why, upper, lower, tolerance=tolerance, leaves=dict(bound.leaves)
-    )
+    word, leaves = "proved" if proved else "weak", dict(bound.leaves)
+    return ProofVerdict(word, why, upper, lower, tolerance=tolerance, leaves=leaves)
 
 
 def check_files(

@@ -41,9 +41,8 @@ class SignForm:
         free = [i for i, sign in enumerate(signs) if not sign]
         pull = [sum(map(mul, row, signs)) for row in self.a]
         constant = self.constant + sum(map(mul, self.h, signs)) + sum(map(mul, pull, signs))
-        return free, SignForm(
-            constant, [self.h[i] + 2 * pull[i] for i in free], [[self.a[i][j] for j in free] for i in free]
-        )
+        a = [[self.a[i][j] for j in free] for i in free]
+        return free, SignForm(constant, [self.h[i] + 2 * pull[i] for i in free], a)
 
 
 TreeRule: TypeAlias = Callable[[SignForm, list[int], bytes, WorkLeft], int]

@@ -226,9 +226,7 @@ class ClaimReader:
             joint, given, settled, turned = self.panel.side(one.text, self.work)
             low, high = one.bid or Fraction(0), Fraction(1) if one.ask is None else one.ask
             low, high = (1 - high, 1 - low) if turned else (low, high)
-            cost = rule.cost(
-                [(low, Fraction(1))], (low, high) if one.quoted else None, conditional=given.constant is None
-            )
+            cost = rule.interval(low, high, Fraction(1)) if one.quoted else rule.merged([(low, Fraction(1))])
             term = PosedTerm(joint, given, cost, settled, one.text, turned)
             if one.quoted or settled is not None or given.constant is None:
                 terms.append(term)

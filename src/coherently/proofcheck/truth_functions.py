@@ -118,12 +118,9 @@ class Variable:
             wanted = [declared.quantity(text) for text in values]
         if relation in ("=", "in", "!="):
             return [i for i, sample in enumerate(self.samples) if (sample in wanted) != (relation == "!=")]
-        below, most, end = (
-            bisect_left(self.samples, wanted[0]),
-            bisect_right(self.samples, wanted[0]),
-            len(self.samples),
-        )
-        return list(range(*{"<": (0, below), "<=": (0, most), ">": (most, end), ">=": (below, end)}[relation]))
+        below, most = bisect_left(self.samples, wanted[0]), bisect_right(self.samples, wanted[0])
+        every = range(len(self.samples))
+        return list({"<": every[:below], "<=": every[:most], ">": every[most:], ">=": every[below:]}[relation])
 
     def state_with(self, told: Iterable[tuple[Comparison, bool]]) -> int | None:
         """A state in which some comparisons are true and others false; None if there is no such value."""
