@@ -53,19 +53,6 @@ KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
 LEAF_KEYS = {"e": {"e", "k"}, "m": {"m", "u", "k"}, "s": {"s", "p", "bytes"}}
 
 
-@dataclass
-class ProvedBound:
-    """What is proved: no mixture that keeps the pins loses less than `value`; `leaves` counts records by their kinds.
-
-    A mixture that misses each pin by d may lose less, by `prices` times d.
-    """
-
-    value: Fraction = Fraction(0)
-    prices: Fraction = Fraction(0)
-    leaves: Counter[str] = field(default_factory=Counter)
-    unused: set[int] = field(default_factory=set)
-
-
 class ProofLines:
     """The lines of a proof, one at a time, with the number of the last one, and bytes between them."""
 
@@ -154,12 +141,15 @@ def integer(found: Any, least: int, most: int) -> int:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass
 class Goal:
-    """A sum of `terms` that records bound from below, in all mixtures that keep `pins`.
+    """A sum of `terms` that records bound from below, in all mixtures that keep `pins`, and what they have proved.
 
     A claim says that it is at least `least`, in `words`; `failed` says why a part of the claim does not hold that needs
     no record. The terms of a loss are never negative; of a linear function none may be left out.
+
+    So far, no mixture that keeps the pins loses less than `value`; one that misses each pin by d may lose less, by
+    `prices` times d. `leaves` counts records by their kinds, `unused` are the terms that no record has.
     """
 
     terms: Sequence[PosedTerm]
@@ -168,6 +158,12 @@ class Goal:
     least: Fraction = Fraction(0)
     words: str = ""
     failed: str = ""
+    value: Fraction = Fraction(0)
+    prices: Fraction = Fraction(0)
+    leaves: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.unused = {i for i, one in enumerate(self.terms) if one.settled is None}
 
 
 GoalsOf: TypeAlias = Callable[[Any], Sequence[Goal]]
@@ -182,10 +178,10 @@ class Checker:
 
     def __init__(self, panel: PosedPanel, work: WorkLeft, make: GoalsOf, signs: TreeRule) -> None:
         self.panel, self.work, self.make, self.signs = panel, work, make, signs
-        self.found, self.claimed = list[tuple[Goal, ProvedBound]](), False
+        self.goals, self.claimed = list[Goal](), False
 
-    def bounds(self, file: ProofLines) -> list[tuple[Goal, ProvedBound]]:
-        """What the whole file bounds.
+    def proved(self, file: ProofLines) -> list[Goal]:
+        """The goals of a file, with what it proves of them.
 
         Losses are never negative, so that leaving out a term or a law only lowers a bound: records need not be shown to
         be independent or complete, as long as no term is used twice.
@@ -194,7 +190,7 @@ class Checker:
             self._read(iter(file), file)
         except ProofRefusedError as error:
             raise ProofRefusedError(str(error), file.number) from None
-        return self.found
+        return self.goals
 
     def _read(self, lines: Iterator[dict[str, Any]], file: ProofLines) -> None:
         first = next(lines, {})
@@ -202,9 +198,7 @@ class Checker:
         claims = first.pop("claims", None)
         if first != FORM | {"sha256": self.panel.digest}:
             raise ProofRefusedError("the proof is not of this format and version, or about another panel or other laws")
-        for goal in self.make(claims):
-            unused = {i for i, one in enumerate(goal.terms) if one.settled is None}
-            self.found.append((goal, ProvedBound(unused=unused)))
+        self.goals = list(self.make(claims))
         for records, record in enumerate(lines):
             if record.keys() == {"end"}:
                 integer(record["end"], records, records)
@@ -215,15 +209,15 @@ class Checker:
         raise ProofRefusedError("the end is missing")
 
     def _record(self, record: dict[str, Any], lines: Iterator[dict[str, Any]], file: ProofLines) -> None:
-        claim = integer(record.pop("claim", None) if self.claimed else 0, 0, len(self.found) - 1)
+        claim = integer(record.pop("claim", None) if self.claimed else 0, 0, len(self.goals) - 1)
         if record.keys() != {"terms", "ratios", "bits", "laws", "pins", "nodes"}:
             raise ProofRefusedError("a record has terms, ratios, bits, laws, pins and nodes")
-        goal, found = self.found[claim]
+        goal = self.goals[claim]
         total = PlaneSum(integer(record["bits"], 0, MOST_BITS))
         ids = numbered(record["terms"], len(goal.terms))
-        if not found.unused.issuperset(ids):
+        if not goal.unused.issuperset(ids):
             raise ProofRefusedError("a term is used twice, or is settled by logic and counts already")
-        found.unused.difference_update(ids)
+        goal.unused.difference_update(ids)
         for i, ratio in zip(ids, integers(record["ratios"], len(ids)), strict=True):
             total.add_term(goal.terms[i], ratio)
         for one in listed(record["pins"], "pins"):
@@ -234,9 +228,9 @@ class Checker:
         tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file, self.signs)
         bound = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
         least = total.constant + Fraction(bound, 1 << total.bits)
-        found.value += least if goal.linear else max(Fraction(0), least)
-        found.prices += total.prices
-        found.leaves.update(tree.kinds())
+        goal.value += least if goal.linear else max(Fraction(0), least)
+        goal.prices += total.prices
+        goal.leaves.update(tree.kinds())
 
 
 class PlaneSum:

@@ -15,7 +15,7 @@ from .leaves import WorkLeft
 from .loss_planes import LinearCost, LinearisedCost
 from .numbers import decimal, rounded_down
 from .posed_panel import PosedPanel, read_panel
-from .proof_records import LONGEST_FILE, Checker, Goal, ProofLines, ProvedBound
+from .proof_records import LONGEST_FILE, Checker, Goal, ProofLines
 from .sign_trees import TreeRule, least_of_signs
 from .stated_claims import CheckedResult, ClaimReader
 
@@ -116,15 +116,14 @@ def check(
                 raise BadInputError("the proof is about a result: name its file, too")
             return [Goal(panel.terms(answer.claim.loss, work), panel.pins)]
 
-        checker = Checker(panel, work, goals, signs)
-        bounds = checker.bounds(ProofLines(proof, limits.bytes))
+        proved = Checker(panel, work, goals, signs).proved(ProofLines(proof, limits.bytes))
     except ProofRefusedError as error:
         return ProofVerdict("refused", str(error), line=error.line)
-    if checker.claimed or answer is None:
-        claims = tuple(_proved_claim(goal, bound) for goal, bound in bounds)
-        word = "weak" if any(one.word == "weak" for one in claims) else "proved"
-        return ProofVerdict(word, leaves=dict(sum((bound.leaves for _, bound in bounds), Counter())), claims=claims)
-    return _nearest(panel, answer, *bounds[0])
+    if answer is not None and not proved[0].words:
+        return _nearest(panel, answer, proved[0])
+    claims = tuple(map(_proved_claim, proved))
+    word = "weak" if any(one.word == "weak" for one in claims) else "proved"
+    return ProofVerdict(word, leaves=dict(sum((goal.leaves for goal in proved), Counter())), claims=claims)
 
 
 def _answer(panel: PosedPanel, result: str) -> CheckedResult:
@@ -134,32 +133,32 @@ def _answer(panel: PosedPanel, result: str) -> CheckedResult:
     return CheckedResult(claim, checked_mixture(panel, claim))
 
 
-def _settled(goal: Goal) -> Fraction:
-    """A number below what terms lose that logic settles."""
+def _lower(goal: Goal) -> Fraction:
+    """L: what records prove, and a number below what terms lose that logic settles."""
     costs = [term.cost for term in goal.terms if term.settled is not None]
     known = [one.settled(True) for one in costs if not isinstance(one, LinearisedCost | LinearCost)]
-    return sum(map(rounded_down, known), Fraction(0))
+    return sum(map(rounded_down, known), goal.value)
 
 
-def _proved_claim(goal: Goal, bound: ProvedBound) -> ProvedClaim:
-    away = goal.least - bound.value - _settled(goal)
-    lacking = goal.linear and bool(bound.unused)
+def _proved_claim(goal: Goal) -> ProvedClaim:
+    away = goal.least - _lower(goal)
+    lacking = goal.linear and bool(goal.unused)
     if away <= 0 and not lacking and not goal.failed:
         return ProvedClaim("proved", goal.words)
     why = goal.failed or ("a part of it has no record" if lacking else f"{shown(away, up=True)} are missing")
     return ProvedClaim("weak", f"it is not proved that {goal.words}: {why}")
 
 
-def _nearest(panel: PosedPanel, answer: CheckedResult, goal: Goal, bound: ProvedBound) -> ProofVerdict:
+def _nearest(panel: PosedPanel, answer: CheckedResult, goal: Goal) -> ProofVerdict:
     """The verdict on the claim of a result, that no answer loses less."""
-    terms, unused = goal.terms, sorted(bound.unused)
-    upper, lower = loss_above(answer.mixture, terms), bound.value + _settled(goal)
-    if lower > upper + bound.prices * KEPT:
+    terms, unused = goal.terms, sorted(goal.unused)
+    upper, lower = loss_above(answer.mixture, terms), _lower(goal)
+    if lower > upper + goal.prices * KEPT:
         return ProofVerdict("refused", FAULT)
     tolerance = answer.claim.tolerance
     proved = upper - lower <= tolerance * max(unit(panel), upper)
     why = f"nothing is proved of {len(unused)} terms, such as {terms[unused[0]].text!r}" if unused else ""
-    word, leaves = "proved" if proved else "weak", dict(bound.leaves)
+    word, leaves = "proved" if proved else "weak", dict(goal.leaves)
     return ProofVerdict(word, why, upper, lower, tolerance=tolerance, leaves=leaves)
 
 
