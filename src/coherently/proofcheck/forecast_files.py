@@ -167,21 +167,15 @@ def _long(cells: dict[str, Any], options: ReadingOptions, where: str) -> Forecas
     """The forecast of a row of a long table, whose cells have roles."""
     low, high = (doubles.share(cells.get(role), options.percent, where) for role in ("lower", "upper"))
     probability = doubles.share(cells.get("probability"), options.percent, where)
-    if probability is None and not low is high is None:
+    if probability is None and (low, high) != (None, None):
         probability = doubles.middle(low, high)
     if probability is None and options.missing != "abstain":
         raise BadInputError(f"{where}: no probability; an abstention needs --missing abstain")
     if probability is not None and not (low is None or low <= probability) & (high is None or probability <= high):
         raise BadInputError(f"{where}: the probability lies outside its interval")
-    return ForecastRow(
-        _name(cells.get("judge", "panel"), where),
-        _name(cells["event"], where),
-        probability,
-        doubles.weight(cells.get("weight", "1"), where),
-        lower=low,
-        upper=high,
-        time=_moment(cells.get("time", "0"), where),
-    )
+    judge, event = _name(cells.get("judge", "panel"), where), _name(cells["event"], where)
+    weight, time = doubles.weight(cells.get("weight", "1"), where), _moment(cells.get("time", "0"), where)
+    return ForecastRow(judge, event, probability, weight, low, high, time)
 
 
 def _name(cell: object, where: str) -> str:
@@ -211,12 +205,12 @@ def settle(rows: Sequence[ForecastRow], repeats: str, key: Callable[[str], Hasha
     """Rows with the text in which each event was first written, without abstentions, repeats as the option says."""
     first: dict[Hashable, str] = {}
     named = [replace(row, event=first.setdefault(key(row.event), row.event)) for row in rows]
-    groups: dict[tuple[str, str], list[ForecastRow]] = {}
-    for row in named:
-        if row.probability is not None:
-            groups.setdefault((row.judge, row.event), []).append(row)
+    told = [row for row in named if row.probability is not None]
     if repeats == "keep":
-        return [row for row in named if row.probability is not None]
+        return told
+    groups: dict[tuple[str, str], list[ForecastRow]] = {}
+    for row in told:
+        groups.setdefault((row.judge, row.event), []).append(row)
     if repeats == "error" and any(len(group) > 1 for group in groups.values()):
         raise BadInputError("a judge has forecast an event twice")
     if repeats == "last":
