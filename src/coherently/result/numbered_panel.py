@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.panel.canonical import is_plain
+from coherently.panel.canonical import is_plain, line_ranks
 from coherently.problem import possible
 from coherently.problem.functions import Functions
 from coherently.proofcheck.check_errors import BadInputError
@@ -54,7 +54,7 @@ class NumberedPanel(PosedPanel):
         panel = result.panel
         self.result, self.digest = result, digest
         self.texts = [normal(text) for text in panel.written.text]
-        self.lines = Lines(panel, self.texts)
+        self.lines = Lines(panel)
         place = sorted(range(len(panel.laws)), key=lambda i: _json(normal(panel.laws.text[i])))
         laws = [normal(panel.laws.text[i]) for i in place]
         pins = sorted(map(normal, panel.laws.pins.text), key=_json)
@@ -163,9 +163,9 @@ class Lines:
     `seen` are the events in the order of their first lines, `counted` in that of their first lines with some weight.
     """
 
-    def __init__(self, panel: Panel, texts: Sequence[str]) -> None:
+    def __init__(self, panel: Panel) -> None:
         self.panel = panel
-        self.judge, self.event = _ranks([normal(name) for name in panel.judges]), _ranks(texts)
+        self.judge, self.event = line_ranks(panel.judges), line_ranks(panel.written.text)
         self.seen, self.counted = self._first(slice(None)), self._first(panel.weight > 0)
 
     def _first(self, some: slice | NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -197,13 +197,6 @@ class Lines:
         known = {name: values[row] for name in columns if (values := getattr(self.panel, name)) is not None}
         told = {name: float(value) + 0.0 for name, value in known.items() if not np.isnan(value)}
         return "".join(f',"{name}":{value!r}' for name, value in told.items()) + "}"
-
-
-def _ranks(texts: Sequence[str]) -> NDArray[np.int64]:
-    """The place of each text in the order of lines, which have it as JSON."""
-    written = list(map(_json, texts))
-    place = {text: i for i, text in enumerate(sorted(set(written)))}
-    return np.array([place[text] for text in written], np.int64)
 
 
 def _json(text: str) -> str:
