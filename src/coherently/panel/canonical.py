@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coherently.panel.panel import Panel
 
 FORMAT, VERSION = "coherently-panel", 1
-ROWS, FEW = 50_000, 2000
+ROWS, FEW = 10_000, 2000
 """Number of forecasts that are written at a time, and of those of which the numbers are compared first."""
 
 _Column: TypeAlias = "tuple[PackedTexts, NDArray[np.int64]]"
@@ -62,18 +62,18 @@ def canonical_text(panel: Panel) -> bytes:
     return b"".join(_parts(panel))
 
 
-def _parts(panel: Panel) -> Iterator[bytes]:
+def _parts(panel: Panel) -> Iterator[bytes | memoryview]:
     """The canonical form in pieces, one after the other."""
     yield _encoded(_json({"format": FORMAT, "version": VERSION, "plain_events": is_plain(panel)}) + "\n")
-    yield from sorted(_encoded(_json({"law": text}) + "\n") for text in panel.laws.statements())
+    yield from sorted(_encoded(f'{{"law":{_json(text)}}}\n') for text in panel.laws.statements())
     judges = _packed(f'{{"judge":{_json(_normal(name))},"event":"' for name in panel.judges)
     events, order = _escaped(panel.written.text), _order(panel)
     rows = np.arange(len(panel)) if order is None else order
     blocks = (_rows(panel, judges, events, rows[start : start + ROWS]) for start in range(0, len(rows), ROWS))
     if order is None:
-        yield from sorted(line for block in blocks for line in block.splitlines(keepends=True))
+        yield from sorted(line for block in blocks for line in block.tobytes().splitlines(keepends=True))
     else:
-        yield from blocks
+        yield from (block.data for block in blocks)
 
 
 def _order(panel: Panel) -> NDArray[np.int64] | None:
@@ -114,7 +114,7 @@ def is_plain(panel: Panel) -> bool:
     return all(names[v] == _normal(text) for v, text in zip(variables.tolist(), panel.written.text, strict=True))
 
 
-def _rows(panel: Panel, judges: PackedTexts, events: PackedTexts, some: NDArray[np.int64]) -> bytes:
+def _rows(panel: Panel, judges: PackedTexts, events: PackedTexts, some: NDArray[np.int64]) -> NDArray[np.uint8]:
     """The lines of some forecasts, put together from columns of pieces, without a loop over them."""
     own, index = events, panel.event_index[some].astype(np.int64)
     if len(own) > len(some):
@@ -138,7 +138,7 @@ def _rows(panel: Panel, judges: PackedTexts, events: PackedTexts, some: NDArray[
             columns.append(_numbered(values))
             fixed = ""
     _go_on(columns, fixed + "}\n")
-    return _joined(columns).data.tobytes()
+    return _joined(columns).data
 
 
 def _go_on(columns: list[_Column], fixed: str) -> None:
@@ -203,8 +203,7 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _normal(text: str) -> str:

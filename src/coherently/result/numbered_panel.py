@@ -8,7 +8,6 @@ conditionals about declared variables, and events that are wide.
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
 from itertools import pairwise
@@ -31,7 +30,7 @@ from coherently.result.plain_tables import masks, plain_tables
 from coherently.result.touching_points import SolvedCost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,9 +54,9 @@ class NumberedPanel(PosedPanel):
         self.result, self.digest = result, digest
         self.texts = [normal(text) for text in panel.written.text]
         self.lines = Lines(panel)
-        place = sorted(range(len(panel.laws)), key=lambda i: _json(normal(panel.laws.text[i])))
-        laws = [normal(panel.laws.text[i]) for i in place]
-        pins = sorted(map(normal, panel.laws.pins.text), key=_json)
+        place = np.argsort(line_ranks(panel.laws.text), kind="stable")
+        laws = [normal(panel.laws.text[i]) for i in place.tolist()]
+        pins = [normal(panel.laws.pins.text[i]) for i in np.argsort(line_ranks(panel.laws.pins.text), kind="stable")]
         told = [read_pin(text) for text in pins]
         seen = self.lines.seen.tolist()
         events = [self.texts[unit] for unit in seen]
@@ -79,12 +78,15 @@ class NumberedPanel(PosedPanel):
     def _to_read(self, sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which events the checker's reader must read."""
         known, own = self.functions, self.result.panel.written
-        counts = np.array([COUNT.search(text) is not None for text in self.texts], np.bool_)
         wide = (sizes > WIDEST_TABLE) | (known.size[own.event >> 1] > WIDEST_TABLE)
-        table = np.zeros(len(own), np.bool_)
-        for side in (own.event, own.rest, own.condition):
-            table |= ~known.has_mask[side >> 1]
-        return np.asarray(counts | wide | (self._is_given() & table))
+        hints = self.result.solution.hints  # type: ignore[attr-defined]
+        unclear = (
+            np.zeros(len(own), np.bool_) if hints.forces else ~(known.at_last(own.event) | known.at_last(own.rest))
+        )
+        if hints.forces:  # which are about the tables of conditions
+            for side in (own.event, own.rest, own.condition):
+                unclear |= ~known.has_mask[side >> 1]
+        return np.asarray(_counts(self.texts) | wide | (self._is_given() & unclear))
 
     def _is_given(self) -> NDArray[np.bool_]:
         """Which events have a condition that is not certain, and are not settled."""
@@ -92,9 +94,10 @@ class NumberedPanel(PosedPanel):
 
     def _laws(self, texts: Sequence[str], sides: NDArray[np.int32]) -> list[TruthFunction]:
         wide = (self.space.sizes[: len(texts)] > WIDEST_TABLE) | (self.functions.size[sides >> 1] > WIDEST_TABLE)
+        wide |= _counts(texts)
         return [
             self.space.function(read_event(text)[0])
-            if is_wide or COUNT.search(text)
+            if is_wide
             else TruthFunction((), side)
             if side <= CERTAIN
             else TruthFunction(self.functions.scope(side), None)
@@ -116,18 +119,24 @@ class NumberedPanel(PosedPanel):
         sides, found = Sides(self), dict[tuple[Any, ...], tuple[Any, ...]]()
         weights: dict[tuple[Any, ...], float] = {}
         for unit, low, high, weight in self.lines.forecasts():
-            key, *about = sides.of(unit)
-            ends = None
-            if low is not None or high is not None:
+            key, is_bounded, ends = sides.key(unit), low is not None or high is not None, None
+            if is_bounded:
                 bounds = decimal(repr((low or 0.0) + 0.0)), decimal(repr(1.0 if high is None else high + 0.0))
-                ends = (1 - bounds[1], 1 - bounds[0]) if about[-1] else bounds
-            whole = (*key, ends)
-            weights[whole] = weights.get(whole, 0.0) + weight
+                ends = (1 - bounds[1], 1 - bounds[0]) if sides.of(unit)[-1] else bounds
+            whole = (key, ends)
+            if is_bounded:
+                weights[whole] = weights.get(whole, 0.0) + weight
             if whole not in found:
-                found[whole] = unit, *about
+                found[whole] = unit, *sides.of(unit)
         return [
-            PosedTerm(joint, given, self._cost(loss, unit, key[-1], weights[key], given, turned), settled,
-                      text=self.texts[unit], turned=turned)
+            PosedTerm(
+                joint,
+                given,
+                self._cost(loss, unit, key[1], weights.get(key, 0.0), given, turned),
+                settled,
+                self.texts[unit],
+                turned,
+            )
             for key, (unit, joint, given, settled, turned) in found.items()
         ]  # fmt: skip
 
@@ -199,8 +208,11 @@ class Lines:
         return "".join(f',"{name}":{value!r}' for name, value in told.items()) + "}"
 
 
-def _json(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _counts(texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Which texts may be counts, or have them inside."""
+    if COUNT.search("\n".join(texts)) is None:
+        return np.zeros(len(texts), np.bool_)
+    return np.array([COUNT.search(text) is not None for text in texts], np.bool_)
 
 
 class SolvedFunctions:
@@ -229,7 +241,8 @@ class SolvedFunctions:
         given = own.condition != CERTAIN
         for side in (own.event, own.rest, own.condition):
             asked[self.place[side[given] >> 1]] = True
-        self.masks, asked = [0] * len(used), asked & is_plain & (sizes <= WIDEST_CONDITIONAL)
+        self.masks: list[int | None] = [None] * len(used)
+        asked &= is_plain & (sizes <= WIDEST_CONDITIONAL)
         for rows, _, table in plain_tables(functions, asked, numbers):
             for row, mask in zip(rows.tolist(), masks(table), strict=True):
                 self.masks[row] = mask
@@ -242,10 +255,16 @@ class SolvedFunctions:
         """The variables of the event of a side."""
         return self.scopes[int(self.place[side >> 1])]
 
+    def at_last(self, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """The truth of sides in the last states of all variables."""
+        return np.asarray(self.last[sides >> 1] != (sides & 1).astype(np.bool_))
+
     def function(self, side: int) -> TruthFunction:
-        """The function of a side that has a table."""
+        """The function of a side, with its table if it has one."""
         row = int(self.place[side >> 1])
         scope, mask = self.scopes[row], self.masks[row]
+        if mask is None:
+            return TruthFunction(scope, None)
         return TruthFunction(scope, mask ^ ((1 << (1 << len(scope))) - 1) if side & 1 else mask)
 
 
@@ -272,41 +291,49 @@ class Sides:
     """What each event is about, turned to the side that stands for it and its complement."""
 
     def __init__(self, panel: NumberedPanel) -> None:
-        self.panel, self.known = panel, dict[int, tuple[Any, ...]]()
+        self.panel, self.known = panel, dict[int, tuple[TruthFunction, TruthFunction, bool | None, bool]]()
         own, problem, count = panel.result.panel.written, panel.result.problem, len(panel.texts)
         self.event, self.rest, self.condition = own.event.tolist(), own.rest.tolist(), own.condition.tolist()
         self.coordinate, self.given = problem.coordinate[:count].tolist(), panel._is_given().tolist()
         is_constant = (own.event <= CERTAIN) | (own.rest <= CERTAIN) | ((own.condition != CERTAIN) & ~panel._is_given())
         self.settled, self.read = is_constant.tolist(), panel.read.tolist()
         self.complemented = problem.complemented[:count].tolist()
-        self.turned = panel.functions.last[own.event >> 1] != (own.event & 1).astype(np.bool_)
+        self.turned = panel.functions.at_last(own.event).tolist()
 
-    def of(self, unit: int) -> tuple[Any, ...]:
-        """A key that equal events have in common; the joint event, the condition, whether settled, whether turned."""
+    def key(self, unit: int) -> Hashable:
+        """What equal events, and their complements, have in common."""
+        if self.settled[unit]:
+            return None
+        if self.read[unit]:
+            joint, given, settled, _ = self.of(unit)
+            if settled is not None:
+                return None
+            if joint.mask is None:
+                return joint, given
+        return self.coordinate[unit], self.given[unit]
+
+    def of(self, unit: int) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
+        """The joint event, the condition, whether they are settled, and whether that is the complement of the event."""
         if unit not in self.known:
-            self.known[unit] = self._of(unit)
+            self.known[unit] = self._read(unit) if self.read[unit] else self._of(unit)
         return self.known[unit]
 
-    def _of(self, unit: int) -> tuple[Any, ...]:
+    def _of(self, unit: int) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
         if self.settled[unit]:
-            return ("settled",), TRUE, TRUE, True, not self.complemented[unit]
-        key = self.coordinate[unit], self.given[unit]
-        if self.read[unit]:
-            return self._read(unit, key)
-        known, given = self.panel.functions, TRUE
+            return TRUE, TRUE, True, not self.complemented[unit]
+        known = self.panel.functions
         if not self.given[unit]:
-            turned = bool(self.turned[unit])
-            return key, TruthFunction(known.scope(self.event[unit]), None), given, None, turned
+            return TruthFunction(known.scope(self.event[unit]), None), TRUE, None, self.turned[unit]
         joint, other, given = (known.function(side[unit]) for side in (self.event, self.rest, self.condition))
-        turned = (joint.scope, joint.mask) > (other.scope, other.mask)
-        return key, other if turned else joint, given, None, turned
+        turned = joint.scope > other.scope
+        if joint.scope == other.scope:
+            is_known = joint.mask is not None and other.mask is not None
+            turned = joint.mask > other.mask if is_known else self.turned[unit]  # type: ignore[operator]
+        return other if turned else joint, given, None, turned
 
-    def _read(self, unit: int, key: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _read(self, unit: int) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
         """The same by the checker's reader."""
         text = self.panel.texts[unit]
         program = read_event(text)
         self.panel.programs, self.panel.events = {text: program}, {text: self.panel.event(program)}
-        joint, given, settled, turned = self.panel.side(text, WorkLeft())
-        if joint.mask is None:
-            key = joint, given
-        return ("settled",) if settled else key, joint, given, settled, turned
+        return self.panel.side(text, WorkLeft())

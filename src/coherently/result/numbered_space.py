@@ -92,7 +92,10 @@ class NumberedSpace(StateSpace):
         super().__init__([], [])
         clean, classes, _ = prepare(texts)
         mentions, starts, members = _core.mentions(clean, classes, LONGEST)
-        choices = {choice.name: choice for choice in events.declarations()}
+        declared = events.choices()  # those with an atom
+        choices = {
+            one.name: one for one in (events.declarations() if len(declared) < len(events.declared) else declared)
+        }
         for name, compared in mentions:
             self._number(name, choices)
             if compared:

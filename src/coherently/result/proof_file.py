@@ -45,7 +45,6 @@ QUICK_WORK = 2**16
 """The same of a component whose bound was proved over clusters, which are quicker to check."""
 QUICK_BESIDE_TREE = 2**21
 """The same of a component that has a tree of signs."""
-COMPACT = json.JSONEncoder(separators=(",", ":"))
 LONG = 2**20
 """Number of bytes above which a proof is packed quickly, or not at all if it has matrices, which stay as long."""
 
@@ -112,7 +111,12 @@ def packed(first: dict[str, Any], lines: Sequence[bytes], *, matrices: bool = Fa
 
 
 def _line(told: dict[str, Any]) -> bytes:
-    return COMPACT.encode(told).encode() + b"\n"
+    return json.dumps(told, separators=(",", ":")).encode() + b"\n"
+
+
+def _line_of_numbers(told: dict[str, Any]) -> bytes:
+    """The same of words with whole numbers and lists of them, which Python prints as JSON but for blanks and quotes."""
+    return str(told).replace(" ", "").replace("'", '"').encode() + b"\n"
 
 
 def connected(panel: PosedPanel, goal: Goal, points: TouchingPoints) -> list[ConnectedTerms]:
@@ -178,7 +182,7 @@ def _record(
     pins = _pin_prices(goal, part, points, bits)
     head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins}
     lines = lines or [leaf]
-    return _line(more | head | {"nodes": len(lines)}) + b"".join(map(_line, lines)) + rest
+    return b"".join(map(_line_of_numbers, [more | head | {"nodes": len(lines)}, *lines])) + rest
 
 
 def _pin_prices(goal: Goal, part: ConnectedTerms, points: TouchingPoints, bits: int) -> list[list[int]]:

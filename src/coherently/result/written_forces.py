@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from coherently.result.plain_tables import plain_tables
 from coherently.result.touching_points import slope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from coherently.proofcheck.posed_panel import PosedPanel, PosedTerm
     from coherently.proofcheck.truth_functions import Literal
@@ -44,7 +45,8 @@ class WrittenForces:
                 containing.setdefault(v, set()).add(number)
         messages: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
 
-        def home(scope: Iterable[int]) -> int:
+        @cache
+        def home(scope: tuple[int, ...]) -> int:
             return min(set.intersection(*(containing[v] for v in scope)))
 
         def send(to: int, come: int, scope: tuple[int, ...], truth: Sequence[int], amount: int) -> None:
