@@ -29,12 +29,12 @@ class EliminationOrders:
 
     def of(self, functions: Iterable[TruthFunction]) -> tuple[list[int], int]:
         """An order, and the number of cells of all tables; counts are keys of their own."""
-        functions = [one for one in functions if one.scope]
-        if any(one.count is not None for one in functions):
+        functions = list(functions)
+        if not all(one.count is None for one in functions):
             return _ended(*_order_with_counts(self.space, functions))
         scopes = {one.scope for one in functions}
-        variables = sorted({v for scope in scopes for v in scope})
-        sizes = tuple(self.space.variables[v].size for v in variables)
+        variables = sorted(set[int]().union(*scopes))
+        sizes = tuple([self.space.variables[v].size for v in variables])
         if len(variables) == 1:
             return _ended(variables, sizes[0], 1)
         place = {v: i for i, v in enumerate(variables)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,10 +34,9 @@ DAYS_TO_EPOCH = 719163
 class LateVariable(Variable):
     """A declared variable: how many states it has is known at once, which they are when somebody asks."""
 
-    def __init__(self, declaration: Declaration, choice: Choice) -> None:
-        super().__init__(declaration.name, declaration)
-        self.choice, self.is_open = choice, True
-        self.compared: list[tuple[str, tuple[str, ...]]] = []
+    def __init__(self, choice: Choice, compared: list[tuple[str, tuple[str, ...]]]) -> None:
+        super().__init__(choice.name, _declaration(choice))
+        self.choice, self.is_open, self.compared = choice, True, compared
         self.is_usual = True
         """Whether the solver knows all that the checker does."""
 
@@ -91,19 +90,18 @@ class NumberedSpace(StateSpace):
     def __init__(self, events: Events, texts: Sequence[str], names: Sequence[str] = ()) -> None:
         super().__init__([], [])
         clean, classes, _ = prepare(texts)
+        compared = dict[str, list[tuple[str, tuple[str, ...]]]]()
         mentions, starts, members = _core.mentions(clean, classes, LONGEST)
-        declared = events.choices()  # those with an atom
-        choices = {
-            one.name: one for one in (events.declarations() if len(declared) < len(events.declared) else declared)
-        }
-        for name, compared in mentions:
-            self._number(name, choices)
-            if compared:
-                self.variables[self.number[name]].compared.append(  # type: ignore[attr-defined]
-                    (compared[0], tuple(compared[1:]))
-                )
-        for name in names:
-            self._number(name, choices)
+        choices = {one.name: one for one in events.choices()}  # of those with an atom
+        for name, (relation, *values) in ((name, told) for name, told in mentions if told):
+            if name not in choices:
+                choices = {one.name: one for one in events.declarations()}
+            compared.setdefault(name, []).append((relation, tuple(values)))
+        for name in (*(name for name, _ in mentions), *names):
+            if name not in self.number:
+                self.number[name] = len(self.variables)
+                own = compared.get(name)
+                self.variables.append(Variable(name) if own is None else LateVariable(choices[name], own))
         self._join(events)
         about = np.array([self.number[name] for name, _ in mentions], np.int64)[members]
         text = np.repeat(np.arange(len(clean)), np.diff(starts))
@@ -112,24 +110,18 @@ class NumberedSpace(StateSpace):
         sizes = np.where(usual, np.log2([float(one.size) for one in self.variables]), np.inf)
         self.sizes = np.bincount(text, sizes[about], len(clean))
 
-    def _number(self, name: str, choices: dict[str, Choice]) -> None:
-        if name not in self.number:
-            self.number[name] = len(self.variables)
-            choice = choices.get(name)
-            self.variables.append(Variable(name) if choice is None else LateVariable(_declaration(choice), choice))
-
     def _join(self, events: Events) -> None:
         names, count = events.variables, events.n_variables
-        self.owner = np.full(count, -1, np.int64)
-        self.plain, self.last = np.ones(count, np.bool_), np.ones(count, np.bool_)
-        for choice in events.choices():
-            self.plain[choice.atoms] = False
+        self.owner, self.plain, self.last = np.full(count, -1), np.ones(count, np.bool_), np.ones(count, np.bool_)
+        self.plain[_joined([choice.atoms for choice in events.choices()])] = False
         for v in np.flatnonzero(self.plain).tolist():
             self.owner[v] = self.number.get(names[v], -1)
-        for i, variable in enumerate(self.variables):
-            if isinstance(variable, LateVariable):
-                self.owner[variable.choice.atoms] = i
-                self.last[variable.choice.atoms] = variable.count()
+        late = [(i, one) for i, one in enumerate(self.variables) if isinstance(one, LateVariable)]
+        atoms = _joined([one.choice.atoms for _, one in late])
+        self.owner[atoms] = np.repeat(
+            np.array([i for i, _ in late], np.int64), [len(one.choice.atoms) for _, one in late]
+        )
+        self.last[atoms] = _joined([one.count() for _, one in late])
 
     def literal(self, step: Step) -> Literal:
         """What a step about one variable says."""
@@ -137,6 +129,10 @@ class NumberedSpace(StateSpace):
         if isinstance(variable, LateVariable):
             variable.closed()
         return super().literal(step)
+
+
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate(arrays) if arrays else np.empty(0, np.int32)
 
 
 def _declaration(choice: Choice) -> Declaration:

@@ -11,7 +11,7 @@ import gzip
 import json
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coherently.errors import MethodError
 from coherently.panel.canonical import canonical_text
@@ -34,10 +34,13 @@ from coherently.solve import Global
 from coherently.solve.solution import ClusterTree, SignTree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from coherently.proofcheck.truth_functions import TruthFunction
     from coherently.result.result import Result
     from coherently.result.touching_points import TouchingPoints
+
+T = TypeVar("T")
 
 FIRST_BITS = 36
 """Binary digits of coefficients for one term; each doubling of the terms has one more."""
@@ -114,9 +117,9 @@ def _line(told: dict[str, Any]) -> bytes:
     return json.dumps(told, separators=(",", ":")).encode() + b"\n"
 
 
-def _line_of_numbers(told: dict[str, Any]) -> bytes:
-    """The same of words with whole numbers and lists of them, which Python prints as JSON but for blanks and quotes."""
-    return str(told).replace(" ", "").replace("'", '"').encode() + b"\n"
+def _lines_of_numbers(told: Sequence[dict[str, Any]]) -> bytes:
+    """Lines of words with whole numbers and lists of them, which Python prints as JSON but for blanks and quotes."""
+    return "\n".join([*map(str, told), ""]).replace(" ", "").replace("'", '"').encode()
 
 
 def connected(panel: PosedPanel, goal: Goal, points: TouchingPoints) -> list[ConnectedTerms]:
@@ -161,8 +164,7 @@ def _record(
     functions += [panel.laws[i] for i in part.laws]
     order, cost = orders.of(functions)
     leaf: dict[str, Any] = {"e": order if cost <= MOST_WORK else []}
-    known = next((forms.forces[v] for one in functions for v in one.scope if v in forms.forces), None)
-    tree = next((forms.trees[v] for one in functions for v in one.scope if v in forms.trees), None)
+    known, tree = _of_component(forms.forces, functions), _of_component(forms.trees, functions)
     rest, lines = b"", list[dict[str, Any]]()
     if cost > QUICK_BESIDE_TREE and tree is not None:
         kind = tree.tree
@@ -180,9 +182,14 @@ def _record(
         told = [(terms[i], ratio) for i, ratio in zip(part.terms, ratios, strict=True)]
         leaf = known.leaf(panel, bits, [one for one in told if points.is_other_side(one[0])])
     pins = _pin_prices(goal, part, points, bits)
-    head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins}
     lines = lines or [leaf]
-    return b"".join(map(_line_of_numbers, [more | head | {"nodes": len(lines)}, *lines])) + rest
+    head = {"terms": part.terms, "ratios": ratios, "bits": bits, "laws": part.laws, "pins": pins, "nodes": len(lines)}
+    return _lines_of_numbers([more | head, *lines]) + rest
+
+
+def _of_component(known: Mapping[int, T], functions: Sequence[TruthFunction]) -> T | None:
+    """What is known of the component of some functions, by any of its variables."""
+    return next((known[v] for one in functions for v in one.scope if v in known), None) if known else None
 
 
 def _pin_prices(goal: Goal, part: ConnectedTerms, points: TouchingPoints, bits: int) -> list[list[int]]:
