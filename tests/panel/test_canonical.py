@@ -102,6 +102,26 @@ def test_many_forecasts_are_written_in_pieces(monkeypatch):
     assert canonical_text(panel) == whole
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_repeats_are_sorted_by_their_numbers_as_texts(monkeypatch, seed):
+    """Judges and events that begin alike, and numbers whose texts are in another order than they are."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr("coherently.panel.canonical.ROWS", int(rng.integers(3, 60)))
+    monkeypatch.setattr("coherently.panel.canonical.FEW", int(rng.integers(1, 20)))
+    judges, events = ["A", "A b", "A!", "A#", "é", 'A"'], ["p", "p & q", "p|q", "q", '"p x"'][: 4 + seed % 2]
+    numbers = [0.2, 0.25, 1e-5, 1e-10, 0.1, 0.0, -0.0, 1.0, *rng.random(5)]
+    rows = [
+        {"judge": str(rng.choice(judges)), "event": str(rng.choice(events)), "probability": float(rng.choice(numbers))}
+        for _ in range(80)
+    ]
+    for row in rows:
+        row |= {"weight": float(rng.choice((1, 2, 10)))} if seed % 3 == 1 else {}
+        row |= {"lower": float(rng.choice((0.0, np.nan)))} if seed % 3 == 2 else {}
+    panel = co.Panel.from_records(rows)
+    assert canonical_text(panel) == plainly(panel)
+    assert digest(panel) == hashlib.sha256(plainly(panel)).hexdigest()
+
+
 def changed_panels():
     panel = co.Panel.from_records(
         [{"judge": "A", "event": e, "probability": 0.5, "lower": 0.4, "upper": 0.6} for e in "pq"]

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.panel.canonical import is_plain, line_ranks
-from coherently.problem import possible
 from coherently.problem.functions import Functions
 from coherently.proofcheck.check_errors import BadInputError
 from coherently.proofcheck.language import normal, read_event, read_pin
@@ -73,7 +72,6 @@ class NumberedPanel(PosedPanel):
             PosedPin(text, *self.event(read_event(pin.event)), pin.low, pin.high)
             for text, pin in zip(pins, told, strict=True)
         ]
-        self._refuse_impossible()
 
     def _to_read(self, sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which events the checker's reader must read."""
@@ -103,16 +101,6 @@ class NumberedPanel(PosedPanel):
             else TruthFunction(self.functions.scope(side), None)
             for text, side, is_wide in zip(texts, sides.tolist(), wide.tolist(), strict=True)
         ]
-
-    def _refuse_impossible(self) -> None:
-        """Refuse conditions that the laws forbid, as the checker does."""
-        panel = self.result.panel
-        given = self.lines.counted[self._is_given()[self.lines.counted]]
-        if not len(panel.laws) or not len(given):
-            return
-        allowed = possible(panel, panel.written.condition[given])
-        if not allowed.all():
-            raise BadInputError(f"{self.texts[given[~allowed][0]]!r}: the condition can never be true under the laws")
 
     def terms(self, loss: LossRule, work: WorkLeft) -> list[PosedTerm]:  # noqa: ARG002
         """Merged forecasts, and intervals of their own, in the order of appearance; hints lead to their costs."""
