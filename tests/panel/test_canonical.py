@@ -110,13 +110,9 @@ def test_repeats_are_sorted_by_their_numbers_as_texts(monkeypatch, seed):
     monkeypatch.setattr("coherently.panel.canonical.FEW", int(rng.integers(1, 20)))
     judges, events = ["A", "A b", "A!", "A#", "é", 'A"'], ["p", "p & q", "p|q", "q", '"p x"'][: 4 + seed % 2]
     numbers = [0.2, 0.25, 1e-5, 1e-10, 0.1, 0.0, -0.0, 1.0, *rng.random(5)]
-    rows = [
-        {"judge": str(rng.choice(judges)), "event": str(rng.choice(events)), "probability": float(rng.choice(numbers))}
-        for _ in range(80)
-    ]
-    for row in rows:
-        row |= {"weight": float(rng.choice((1, 2, 10)))} if seed % 3 == 1 else {}
-        row |= {"lower": float(rng.choice((0.0, np.nan)))} if seed % 3 == 2 else {}
+    more = {0: {}, 1: {"weight": (1.0, 2.0, 10.0)}, 2: {"lower": (0.0, np.nan)}}[seed % 3]
+    columns = {"judge": judges, "event": events, "probability": numbers, **more}
+    rows = [{name: rng.choice(values).item() for name, values in columns.items()} for _ in range(80)]
     panel = co.Panel.from_records(rows)
     assert canonical_text(panel) == plainly(panel)
     assert digest(panel) == hashlib.sha256(plainly(panel)).hexdigest()
