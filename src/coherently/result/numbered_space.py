@@ -26,9 +26,8 @@ LONGEST = 2**31
 THRESHOLDS = ("<", "<=", ">", ">=")
 SHORT_NUMBER = re.compile(r"-?\d{1,8}(\.\d{1,6})?")
 """Numbers that are equal as floats only if they are equal."""
-FIRST_YEAR, LAST_YEAR = "1000", "9998"
-"""Dates between these years are far from the ends of the checker's calendar, of which the solver knows nothing."""
 DAYS_TO_EPOCH = 719163
+"""The number of 1970-01-01 among the days from 0001-01-01, which is 1, as the checker counts."""
 
 
 class LateVariable(Variable):
@@ -37,8 +36,6 @@ class LateVariable(Variable):
     def __init__(self, choice: Choice, compared: list[tuple[str, tuple[str, ...]]]) -> None:
         super().__init__(choice.name, _declaration(choice))
         self.choice, self.is_open, self.compared = choice, True, compared
-        self.is_usual = True
-        """Whether the solver knows all that the checker does."""
 
     def count(self) -> NDArray[np.bool_]:
         """Find the number of states; the truths of the solver's variables in the last one."""
@@ -55,8 +52,6 @@ class LateVariable(Variable):
             last = next(value for value in reversed(every) if value in named or value == rest[0])
             return np.asarray(self.choice.at == every.index(last))
         self.closed()
-        if self.declaration.kind == "date":
-            self.is_usual = all(FIRST_YEAR <= value[:4] <= LAST_YEAR for value in values)
         return self._truths(self.samples[self.state_of.index(self.size - 1)])
 
     def _truths(self, sample: object) -> NDArray[np.bool_]:
@@ -83,8 +78,7 @@ class NumberedSpace(StateSpace):
 
     `owner` has the checker's number of the variable of each Boolean one (-1 if no text mentions it), `plain` says
     which are such variables themselves, and `last` has the truth of each in the last states of all variables.
-    `sizes` has, for each text, the binary logarithm of the number of combinations of states of what it mentions, or
-    infinity where the solver does not know enough.
+    `sizes` has, for each text, the binary logarithm of the number of combinations of states of what it mentions.
     """
 
     def __init__(self, events: Events, texts: Sequence[str], names: Sequence[str] = ()) -> None:
@@ -106,8 +100,7 @@ class NumberedSpace(StateSpace):
         about = np.array([self.number[name] for name, _ in mentions], np.int64)[members]
         text = np.repeat(np.arange(len(clean)), np.diff(starts))
         text, about = np.divmod(np.unique(text * len(self.variables) + about), max(1, len(self.variables)))
-        usual = [not isinstance(one, LateVariable) or one.is_usual for one in self.variables]
-        sizes = np.where(usual, np.log2([float(one.size) for one in self.variables]), np.inf)
+        sizes = np.log2([float(one.size) for one in self.variables])
         self.sizes = np.bincount(text, sizes[about], len(clean))
 
     def _join(self, events: Events) -> None:

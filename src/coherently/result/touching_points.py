@@ -125,9 +125,10 @@ class SolvedCost:
     mean: float
     weight: float
 
-    def plane(self, r: Fraction) -> tuple[float, float]:
-        """About a of the plane at r; c is not asked for."""
-        return self.weight * (_dual(self.name, float(r), float(1 - r)) - _dual(self.name, self.mean, 1 - self.mean)), 0
+    def slope(self, hinted: int) -> float:
+        """About a of the plane at a ratio in units of 2^-60."""
+        x, rest = hinted / 2**RATIO, (2**RATIO - hinted) / 2**RATIO
+        return self.weight * (_dual(self.name, x, rest) - _dual(self.name, self.mean, 1 - self.mean))
 
 
 def _dual(name: str, x: float, rest: float) -> float:
@@ -153,5 +154,7 @@ def hint(term: PosedTerm, points: TouchingPoints, bits: int) -> int:
 
 def slope(term: PosedTerm, hinted: int, bits: int) -> int:
     """The coefficient of a term's event that the checker will use, on its grid."""
+    if isinstance(term.cost, SolvedCost):
+        return math.floor(term.cost.slope(hinted) * (1 << bits))
     scale = bits if isinstance(term.cost, LinearisedCost) else RATIO
     return math.floor(term.cost.plane(Fraction(hinted, 1 << scale))[0] * (1 << bits))
