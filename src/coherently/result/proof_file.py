@@ -1,7 +1,7 @@
 """Writing the proof of a result: hints for the checker, `coherently.proofcheck`, which trusts none of them.
 
-The panel is read by the checker's own reader (`written_panel`), because the file names terms, laws, pins and variables
-by its numbers. Terms, laws and pins that share variables are one record. A component with small tables is
+The file names terms, laws, pins and variables by the checker's numbers. `numbered_panel` has them from what the core has
+read; the checker's own reader (`written_panel`) is asked where the answer itself is the hint, or a tree is. Terms, laws and pins that share variables are one record. A component with small tables is
 eliminated (R5); one whose bound was proved over clusters has the forces of that proof as messages (R6).
 """
 
