@@ -1,8 +1,9 @@
 """Writing the proof of a result: hints for the checker, `coherently.proofcheck`, which trusts none of them.
 
-The file names terms, laws, pins and variables by the checker's numbers. `numbered_panel` has them from what the core has
-read; the checker's own reader (`written_panel`) is asked where the answer itself is the hint, or a tree is. Terms, laws and pins that share variables are one record. A component with small tables is
-eliminated (R5); one whose bound was proved over clusters has the forces of that proof as messages (R6).
+The file names terms, laws, pins and variables by the checker's numbers. `numbered_panel` has them from what the core
+has read; the checker's own reader is asked where the answer itself is the hint (`written_panel`), or there are trees.
+Terms, laws and pins that share variables are one record. A component with small tables is eliminated (R5); one whose
+bound was proved over clusters has the forces of that proof as messages (R6).
 """
 
 from __future__ import annotations
