@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "coherently/functions/event_table.hpp"
+#include "coherently/language/mentions.hpp"
 #include "coherently/language/printer.hpp"
 
 namespace coherently::bindings {
@@ -229,6 +230,25 @@ std::vector<std::string> compared(const std::string& text, const Classes& classe
     return found;
 }
 
+using MentionArrays = std::tuple<std::vector<std::tuple<std::string, std::vector<std::string>>>, NewArray<std::int64_t>,
+                                 NewArray<std::int32_t>>;
+
+// What texts mention, each once, and the mentions in each text by their numbers, as starts and members.
+MentionArrays mentions(const nb::list& texts, const Classes& classes, std::size_t max_characters) {
+    const Alphabet alphabet = to_alphabet(classes);
+    Mentions all;
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int32_t> members;
+    for (const std::string_view text : to_views(texts)) {
+        const auto& own = all.read(text, alphabet, max_characters);
+        members.insert(members.end(), own.begin(), own.end());
+        starts.push_back(static_cast<std::int64_t>(members.size()));
+    }
+    std::vector<std::tuple<std::string, std::vector<std::string>>> found;
+    for (const Mention& mention : all.found()) found.emplace_back(mention.name, mention.compared);
+    return {std::move(found), give(std::move(starts)), give(std::move(members))};
+}
+
 }  // namespace
 
 void bind_events(nb::module_& module) {
@@ -250,6 +270,7 @@ void bind_events(nb::module_& module) {
         .def("__len__", &EventTable::size);
     module.def("reprint", &reprint, nb::arg("text"), nb::arg("classes"), nb::arg("max_characters"));
     module.def("compared", &compared, nb::arg("text"), nb::arg("classes"), nb::arg("max_characters"));
+    module.def("mentions", &mentions, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"));
     module.def(
         "write_name",
         [](const std::string& name, const Classes& classes) { return write_name(name, to_alphabet(classes)); },

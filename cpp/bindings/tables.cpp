@@ -269,15 +269,18 @@ nb::list unpack(Vector<std::int64_t> offsets, Vector<std::uint8_t> bytes, Vector
 
 // The texts of an index, in the same layout.
 PackedArrays pick(Vector<std::int64_t> offsets, Vector<std::uint8_t> bytes, Vector<std::int64_t> index) {
+    const std::int64_t* ends = offsets.data();
+    const auto count = static_cast<std::int64_t>(offsets.size()) - 1;
     std::vector<std::int64_t> places{0};
-    std::vector<std::uint8_t> picked;
     places.reserve(index.size() + 1);
     for (const std::int64_t i : view(index)) {
-        if (i < 0 || static_cast<std::size_t>(i) + 1 >= offsets.size()) throw nb::index_error("there are fewer texts");
-        const std::int64_t begin = offsets(static_cast<std::size_t>(i)), end = offsets(static_cast<std::size_t>(i) + 1);
-        picked.insert(picked.end(), bytes.data() + begin, bytes.data() + end);
-        places.push_back(static_cast<std::int64_t>(picked.size()));
+        if (i < 0 || i >= count) throw nb::index_error("there are fewer texts");
+        places.push_back(places.back() + ends[i + 1] - ends[i]);
     }
+    std::vector<std::uint8_t> picked;
+    picked.reserve(static_cast<std::size_t>(places.back()));
+    for (const std::int64_t i : view(index))
+        picked.insert(picked.end(), bytes.data() + ends[i], bytes.data() + ends[i + 1]);
     return {give(std::move(places)), give_fitted(std::move(picked))};
 }
 

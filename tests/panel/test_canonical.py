@@ -102,6 +102,22 @@ def test_many_forecasts_are_written_in_pieces(monkeypatch):
     assert canonical_text(panel) == whole
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_repeats_are_sorted_by_their_numbers_as_texts(monkeypatch, seed):
+    """Judges and events that begin alike, and numbers whose texts are in another order than they are."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr("coherently.panel.canonical.ROWS", int(rng.integers(3, 60)))
+    monkeypatch.setattr("coherently.panel.canonical.FEW", int(rng.integers(1, 20)))
+    judges, events = ["A", "A b", "A!", "A#", "é", 'A"'], ["p", "p & q", "p|q", "q", '"p x"'][: 4 + seed % 2]
+    numbers = [0.2, 0.25, 1e-5, 1e-10, 0.1, 0.0, -0.0, 1.0, *rng.random(5)]
+    more = {0: {}, 1: {"weight": (1.0, 2.0, 10.0)}, 2: {"lower": (0.0, np.nan)}}[seed % 3]
+    columns = {"judge": judges, "event": events, "probability": numbers, **more}
+    rows = [{name: rng.choice(values).item() for name, values in columns.items()} for _ in range(80)]
+    panel = co.Panel.from_records(rows)
+    assert canonical_text(panel) == plainly(panel)
+    assert digest(panel) == hashlib.sha256(plainly(panel)).hexdigest()
+
+
 def changed_panels():
     panel = co.Panel.from_records(
         [{"judge": "A", "event": e, "probability": 0.5, "lower": 0.4, "upper": 0.6} for e in "pq"]

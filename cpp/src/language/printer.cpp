@@ -28,17 +28,6 @@ BinaryStyle style_of(Op op) {
     }
 }
 
-const char* relation_text(TokenKind relation) {
-    switch (relation) {
-        case TokenKind::equal: return "=";
-        case TokenKind::not_equal: return "!=";
-        case TokenKind::less: return "<";
-        case TokenKind::less_equal: return "<=";
-        case TokenKind::greater: return ">";
-        default: return ">=";
-    }
-}
-
 std::string in_quotes(std::string_view text) {
     std::string quoted = "\"";
     for (const char c : text) {
@@ -149,6 +138,18 @@ private:
 };
 
 }  // namespace
+
+const char* relation_text(TokenKind relation) {
+    switch (relation) {
+        case TokenKind::equal: return "=";
+        case TokenKind::not_equal: return "!=";
+        case TokenKind::less: return "<";
+        case TokenKind::less_equal: return "<=";
+        case TokenKind::greater: return ">";
+        case TokenKind::in: return "in";
+        default: return ">=";
+    }
+}
 
 std::string write_value(std::string_view value, const Alphabet& alphabet) {
     try {

@@ -23,7 +23,8 @@ from coherently.proofcheck.leaves import WorkLeft
 from coherently.proofcheck.stated_claims import ClaimReader
 from coherently.result import aggregate
 from coherently.result.claim_proofs import LinearPoints, WrittenClaim, claims_file, exact_number, posed, written_number
-from coherently.result.proof_file import AnswerPoints, HintedPoints, written_forms
+from coherently.result.touching_points import AnswerPoints, HintedPoints
+from coherently.result.written_forces import written_forms
 from coherently.solve import Exact, Global
 
 if TYPE_CHECKING:

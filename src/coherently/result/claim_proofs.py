@@ -22,7 +22,9 @@ from coherently.proofcheck.posed_panel import PosedPanel
 from coherently.proofcheck.proof_records import FORM
 from coherently.proofcheck.stated_claims import CheckedResult, ClaimReader
 from coherently.result.bounds import bound_proof
-from coherently.result.proof_file import HintedPoints, WrittenForms, packed, records, written_forms
+from coherently.result.proof_file import packed, records
+from coherently.result.touching_points import HintedPoints
+from coherently.result.written_forces import WrittenForms, written_forms
 from coherently.solve import Global
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
 
     from coherently.panel import Panel
     from coherently.proofcheck.posed_panel import PosedPin, PosedTerm
-    from coherently.result.proof_file import TouchingPoints
     from coherently.result.result import Result
+    from coherently.result.touching_points import TouchingPoints
     from coherently.solve import Budget
 
 LOOSER = 1e-7

@@ -9,6 +9,9 @@
 
 namespace coherently {
 
+// The relation of a comparison, as it is written.
+const char* relation_text(TokenKind relation);
+
 // The name as it must be written in an event: quoted where it is reserved or not a plain name.
 std::string write_name(std::string_view name, const Alphabet& alphabet);
 
