@@ -41,19 +41,32 @@ def fill(store):
     store.questions.add(panel, "conditional", "Rain if wind", [("rain given wind", "rain if wind")])
     gone = store.questions.add(panel, "yes-no", "Asked no longer", [("fog", "fog")])
     steps = [("depth > 1", "above 1"), ("depth > 2", "above 2")]
-    store.questions.add(panel, "ladder", "How deep?", steps, declaration="variable depth: number")
+    deep = store.questions.add(panel, "ladder", "How deep?", steps, declaration="variable depth: number")
     store.laws.add(panel, "fog -> ~wind", "No fog in the wind")
+    store.laws.add(panel, "wind -> ~fog", "Found", origin="words")
     dropped = store.laws.add(panel, "rain -> wind", "Dropped").id
-    (ann, ann_link), (bob, bob_link) = (store.judges.invite(panel, name) for name in ("Ann", "Bób"))
+    ann, ann_link = store.judges.invite(panel, "Ann", "ann@example.org")
+    bob, bob_link = store.judges.invite(panel, "Bób")
     cem, _ = store.judges.invite(panel, "Cem")
     store.judges.add(panel, "From a file")
     store.judges.opened(ann.id)
+    store.judges.set_person(bob.id, "Robert")
+    sent, failed = (store.messages.add(ann.id, "invitation", 1, "https://example.org").id for _ in range(2))
+    store.messages.end(sent, "sent")
+    store.messages.end(failed, "failed", "No such mailbox.")
+    about = {"kind": "implies", "events": ["fog", "wind"]}
+    store.decisions.record(panel, "reject", about, decided_by="Ann the facilitator", reason="Both can be.")
     events = [event.id for question in store.questions.list(panel) for event in question.events]
     store.forecasts.record(ann.id, [AnswerGiven(e, 0.2 + 0.1 * n, reason="why") for n, e in enumerate(events)], "k 1")
     store.forecasts.record(ann.id, [AnswerGiven(events[0], 1 / 3, locked=True), AnswerGiven(events[1], withdrawn=True)])
     store.forecasts.record(bob.id, [AnswerGiven(events[0], 0.1), AnswerGiven(events[2])])
     store.judges.hand_in(ann.id)
     store.meant.say(ann.id, "a key", "A sentence.", "Meant.")
+    store.meant.say(ann.id, "another", "A sentence.")
+    store.meant.take_back(ann.id, "another")
+    store.drawn.keep(ann.id, deep.id, {"knots": [[0, 0], [2.5, 1]]})
+    store.drawn.keep(bob.id, deep.id, {"knots": [[0, 0], [1, 1]]})
+    store.drawn.keep(bob.id, deep.id, {})
     store.questions.withdraw(gone.id)
     store.laws.drop(dropped)
     store.rounds.advance(panel, "discussion", hide_numbers=False)
@@ -72,9 +85,15 @@ def fill(store):
     run_next(store, "kept stores")
     store.outcomes.record(panel, "rain", True, "Seen.")
     store.outcomes.record(panel, "depth", 1.5)
+    for note in ("For the board", "Withdrawn"):
+        link, _ = store.report_links.make(panel, note, with_names=True)
+    store.report_links.revoke(panel, link.id)
+    report = store.report_links.make(panel, "For all")[1]
+    store.panels.edit(panel, tag="Weather", aside=True)
+    store.panels.delete(store.panels.create(account.id, "Deleted").id)
     token = store.tokens.create(account.id, "A token")[1]
     cookie = store.sessions.open(judge=bob.id, seconds=1e9)[1]
-    return {"ann": ann_link, "bob": bob_link, "token": token, "cookie": cookie}
+    return {"ann": ann_link, "bob": bob_link, "token": token, "cookie": cookie, "report": report}
 
 
 def held(before, after):
@@ -110,7 +129,12 @@ def told_of(store, name):
         "outcomes": store.outcomes.history(panel.id),
         "comments": store.comments.list(panel.id),
         "reactions": store.reactions.list(panel.id, taken_back=True),
-        "meant": store.meant.list(panel.id),
+        "meant": store.meant.list(panel.id, taken_back=True),
+        "drawn": store.drawn.history(panel.id),
+        "decisions": store.decisions.list(panel.id),
+        "messages": store.messages.list(panel.id),
+        "report_links": store.report_links.list(panel.id),
+        "deleted": store.panels.deleted(account.id),
         "tokens": store.tokens.list(account.id),
         "aggregations": (versions := store.aggregations.list(panel.id)),
     }
