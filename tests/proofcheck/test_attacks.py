@@ -380,6 +380,7 @@ def test_leaves_against_enumeration(seed):
     order = rng.sample(list(states), len(states))
     assert bound_by_elimination(total, order, states, WorkLeft()) == true
     assert bound_by_elimination(total, order[:3], states, WorkLeft()) <= true
+    assert cluster_tables(total, [], states, WorkLeft()).least() <= true
     scopes = [one.scope for one in total.parts]
     clusters = cluster_tables(total, scopes, states, WorkLeft())
     messages = []
@@ -497,7 +498,7 @@ def test_planes_lie_below_wherever_the_ends_of_logarithms_and_roots_are(name, mo
     for module in (numbers, loss_planes):
         monkeypatch.setattr(module, "ln", ragged(ln))
         monkeypatch.setattr(module, "root", ragged(root))
-    monkeypatch.setattr(LossRule, "dual", LossRule.dual.__wrapped__)  # what is known of logarithms must not stay
+    monkeypatch.setattr(loss_planes, "dual", loss_planes.dual.__wrapped__)  # what is known of logarithms must not stay
     noise = Decimal(10) ** -30
     with localcontext() as context:
         context.prec = 90

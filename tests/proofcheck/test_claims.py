@@ -312,10 +312,10 @@ FORGED = [
     ({"kind": "bound", "event": "z", "least": "0.1"}, "no forecast or law mentions"),
     ({"kind": "bound", "event": "a", "least": "1/0"}, "lacks a field"),
     ({"kind": "book", "of": "Nobody", "fee": "0", "spread": "0", "stakes": [], "least": "0"}, "no forecast of"),
-    ({"kind": "book", "of": None, "fee": "0", "spread": "0", "stakes": [[9, "1"]], "least": "0"}, "lacks a field"),
+    ({"kind": "book", "of": None, "fee": "0", "spread": "0", "stakes": [[9, "1"]], "least": "0"}, "whole number"),
     (
         {"kind": "book", "of": None, "fee": "0", "spread": "0", "stakes": [[-1, "1"]], "least": "0"},
-        "named by their numbers",
+        "whole number",
     ),
     ({"kind": "no book", "of": None, "fee": "0", "spread": "0", "worlds": [], "most": "1"}, "say nothing"),
     ({"kind": "distance", "of": None, "worlds": [{}], "least": "0", "most": "1"}, "lacks a field"),

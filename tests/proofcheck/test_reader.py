@@ -145,6 +145,35 @@ def test_numbers_of_json_stay_as_they_are_written():
     assert read_json('{"a":0.10000000000000001}', "here")["a"] == "0.10000000000000001"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda told: told["forecasts"][0].update(event=["a"]),
+        lambda told: told["forecasts"][0].pop("event"),
+        lambda told: told["worlds"][0].update(variables=[None]),
+        lambda told: told["worlds"][0].update(worlds=[True]),
+        lambda told: told["worlds"][0].update(weights=[[]]),
+        lambda told: told.update(worlds=3, forecasts=[]),
+        lambda told: told.update(tolerance=True),
+    ],
+)
+def test_results_with_fields_of_another_kind_cannot_be_read(tmp_path, change):
+    _, files = proved_files(tmp_path, [("A", "a", 0.25), ("A", "b", 0.5)])
+    told = json.loads(files.result.read_text())
+    change(told)
+    files.result.write_text(json.dumps(told))
+    with pytest.raises(BadInputError, match="lacks a field, or has a wrong one"):
+        files.check()
+
+
+def test_json_lines_without_a_row_are_refused(tmp_path):
+    file = tmp_path / "panel.jsonl"
+    for text in ("\n", "{}\n"):
+        file.write_text(text)
+        with pytest.raises(BadInputError, match="empty"):
+            read_panel(file, None, ReadingOptions())
+
+
 def posed(rows, laws=()):
     panel = co.Panel.from_records(rows, laws=list(laws))
     return PosedPanel(canonical_lines(canonical_text(panel).decode()))
@@ -169,6 +198,11 @@ def test_declared_variables_have_the_value_that_comparisons_of_a_world_leave():
     assert mixture.probability(panel.events["w != z"][0]) == Fraction(3, 8)
     with pytest.raises(ProofRefusedError, match="no possible value"):
         WorldMixture(panel.space, [{**part, "worlds": ["110", "010", "001"]}])
+    for text, words in (("w", "must be compared"), ("v = x", "not declared")):
+        with pytest.raises(BadInputError, match=words):
+            WorldMixture(
+                posed([("A", "w = y & v", 0.2)], ["variable w: x, y"]).space, [{**part, "variables": [text] * 3}]
+            )
 
 
 def test_complements_are_merged_and_intervals_are_turned(tmp_path):

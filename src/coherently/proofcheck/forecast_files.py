@@ -8,11 +8,12 @@ import hashlib
 import io
 import json
 import re
+import zlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from . import doubles
 from .check_errors import BadInputError
@@ -67,24 +68,23 @@ class Canonical:
     digest: str
 
 
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, unpacked if it is gzipped."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path, "rb") if packed else path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-        raise BadInputError(f"{path} cannot be read: {error}") from None
-    if len(data) > LARGEST_FILE:
-        raise BadInputError(f"{path} has more than {LARGEST_FILE} bytes")
-    return data
+def unpacked(file: BinaryIO) -> BinaryIO:
+    """A file, or what is packed in it if it is gzipped."""
+    begins = file.read(2)
+    file.seek(0)
+    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if begins == b"\x1f\x8b" else file
 
 
 def read_text(path: Path) -> str:
-    """The text of a file in UTF-8."""
+    """The text of a file in UTF-8, gzipped or not."""
     try:
-        return read_bytes(path).decode("utf-8").removeprefix("\ufeff")
+        with path.open("rb") as file:
+            data = unpacked(file).read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise BadInputError(f"{path} has more than {LARGEST_FILE} bytes")
+        return data.decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInputError(f"{path} cannot be read: {error}") from None
     except UnicodeDecodeError:
         raise BadInputError(f"{path} is not text in UTF-8") from None
 
@@ -92,13 +92,7 @@ def read_text(path: Path) -> str:
 def read_json(text: str, where: str) -> Any:
     """A JSON value whose numbers stay as they are written, as texts marked by a class."""
     try:
-        return json.loads(
-            text,
-            parse_float=WrittenNumber,
-            parse_int=WrittenNumber,
-            parse_constant=WrittenNumber,
-            object_pairs_hook=_object,
-        )
+        return READER.decode(text)
     except (ValueError, RecursionError) as error:
         raise BadInputError(f"{where} is not JSON: {error}") from None
 
@@ -116,15 +110,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+READER = json.JSONDecoder(
+    parse_float=WrittenNumber, parse_int=WrittenNumber, parse_constant=WrittenNumber, object_pairs_hook=_object
+)
+
+
 def read_rows(path: Path, options: ReadingOptions) -> list[ForecastRow] | Canonical:
     """The forecasts of a file; what is in the canonical form already is given so."""
     text, name = read_text(path), path.name.lower().removesuffix(".gz")
     if text.startswith('{"format":"coherently-panel"'):
         return canonical_lines(text)
     if name.endswith((".jsonl", ".ndjson")):
-        records = [
-            read_json(line, f"{path.name} row {i}") for i, line in enumerate(text.split("\n"), 1) if line.strip()
-        ]
+        lines = [(line, f"{path.name} row {i}") for i, line in enumerate(text.split("\n"), 1) if line.strip()]
+        records = [read_json(line, where) for line, where in lines]
         if not all(isinstance(one, dict) for one in records):
             raise BadInputError(f"{path.name}: a row is not an object")
         header = list(dict.fromkeys(key for one in records for key in one))
@@ -133,10 +131,11 @@ def read_rows(path: Path, options: ReadingOptions) -> list[ForecastRow] | Canoni
         first = next((line for line in text.splitlines() if line.strip()), "")
         mark = "\t" if name.endswith(".tsv") else max(",\t;", key=re.sub('"[^"]*"', "", first).count)
         cells = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if any(map(str.strip, row))]
-        if not cells:
-            raise BadInputError(f"{path.name} is empty")
-        width = max([1, *(i for i, cell in enumerate(cells[0], 1) if cell.strip())])
-        header, rows = [cell.strip() for cell in cells[0][:width]], [[*row, *[""] * width][:width] for row in cells[1:]]
+        width = max([1, *(i for row in cells[:1] for i, cell in enumerate(row, 1) if cell.strip())])
+        header = [cell.strip() for row in cells[:1] for cell in row[:width]]
+        rows = [[*row, *[""] * width][:width] for row in cells[1:]]
+    if not header:
+        raise BadInputError(f"{path.name} is empty")
     return _forecasts(header, rows, options, path.name)
 
 
@@ -152,36 +151,31 @@ def _forecasts(header: list[str], rows: list[list[Any]], options: ReadingOptions
         for low, high in QUOTES:
             if {low, high} <= spelt.keys():
                 roles = {"event": 0, **roles, "lower": spelt[low], "upper": spelt[high]}
+    placed = [(f"{source} row {i}", row) for i, row in enumerate(rows, 2)]
     if "event" in roles and {"probability", "lower", "upper"} & roles.keys():
-        return [_long(row, roles, options, f"{source} row {i}") for i, row in enumerate(rows, 2)]
+        return [_long({role: row[i] for role, i in roles.items()}, options, where) for where, row in placed]
     if roles.get("event", 0) == 0 and (header[0] == "" or "event" in roles) and len(roles) <= 1:
         return [
             ForecastRow(judge, _name(row[0], where), doubles.share(cell, options.percent, where), 1)
-            for where, row in ((f"{source} row {i}", row) for i, row in enumerate(rows, 2))
+            for where, row in placed
             for judge, cell in zip(header[1:], row[1:], strict=True)
         ]
     raise BadInputError(f"{source} is neither a long nor a wide table; write its canonical form and check that")
 
 
-def _long(row: list[Any], roles: dict[str, int], options: ReadingOptions, where: str) -> ForecastRow:
-    cells = {role: row[i] for role, i in roles.items()}
+def _long(cells: dict[str, Any], options: ReadingOptions, where: str) -> ForecastRow:
+    """The forecast of a row of a long table, whose cells have roles."""
     low, high = (doubles.share(cells.get(role), options.percent, where) for role in ("lower", "upper"))
     probability = doubles.share(cells.get("probability"), options.percent, where)
-    if probability is None and not low is high is None:
+    if probability is None and (low, high) != (None, None):
         probability = doubles.middle(low, high)
     if probability is None and options.missing != "abstain":
         raise BadInputError(f"{where}: no probability; an abstention needs --missing abstain")
     if probability is not None and not (low is None or low <= probability) & (high is None or probability <= high):
         raise BadInputError(f"{where}: the probability lies outside its interval")
-    return ForecastRow(
-        judge=_name(cells["judge"], where) if "judge" in roles else "panel",
-        event=_name(cells["event"], where),
-        probability=probability,
-        weight=doubles.weight(cells["weight"], where) if "weight" in roles else 1,
-        lower=low,
-        upper=high,
-        time=_moment(cells["time"], where) if "time" in roles else 0,
-    )
+    judge, event = _name(cells.get("judge", "panel"), where), _name(cells["event"], where)
+    weight, time = doubles.weight(cells.get("weight", "1"), where), _moment(cells.get("time", "0"), where)
+    return ForecastRow(judge, event, probability, weight, low, high, time)
 
 
 def _name(cell: object, where: str) -> str:
@@ -211,12 +205,12 @@ def settle(rows: Sequence[ForecastRow], repeats: str, key: Callable[[str], Hasha
     """Rows with the text in which each event was first written, without abstentions, repeats as the option says."""
     first: dict[Hashable, str] = {}
     named = [replace(row, event=first.setdefault(key(row.event), row.event)) for row in rows]
-    groups: dict[tuple[str, str], list[ForecastRow]] = {}
-    for row in named:
-        if row.probability is not None:
-            groups.setdefault((row.judge, row.event), []).append(row)
+    told = [row for row in named if row.probability is not None]
     if repeats == "keep":
-        return [row for row in named if row.probability is not None]
+        return told
+    groups: dict[tuple[str, str], list[ForecastRow]] = {}
+    for row in told:
+        groups.setdefault((row.judge, row.event), []).append(row)
     if repeats == "error" and any(len(group) > 1 for group in groups.values()):
         raise BadInputError("a judge has forecast an event twice")
     if repeats == "last":

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from .check_errors import BadInputError
 from .numbers import decimal
 
-Step: TypeAlias = tuple[object, ...]
+Step: TypeAlias = tuple[Any, ...]
 """("constant", truth), ("variable", name), ("comparison", name, relation, values), ("count", word, k, how many), or
 ("not",), ("and",), ("xor",), ("or",), ("implies",), ("iff",): operands come before operators."""
+
+LITERALS = ("variable", "comparison")
 
 PART = r"[^\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f¬∧∨→↔\s]"
 RUN = rf"{PART}(?:{PART}|[.@:-](?={PART}))*"
 QUOTED = r'"(?:[^"\\]|\\["\\])+"'
 TOKEN = re.compile(rf"\s*(?:({RUN})|({QUOTED})|(<->|->|&&|\|\||!=|<=|>=|[~!&^|(){{}},;=<>¬∧∨→↔])|$)")
 VALUE = re.compile(rf"\s*(?:([+-]?\.?{RUN})|({QUOTED}))")
+DECLARED = re.compile(rf"\s*variable\s*(?:({RUN})|({QUOTED}))\s*:")
+KIND = re.compile(rf"\s*(?:number|date)(?!{PART}|[.@:-]{PART})")
+VALUES = re.compile(rf"(?:{VALUE.pattern}\s*,)*(?:{VALUE.pattern}|\s*\.\.\.)?\s*")
+LISTED = re.compile(rf"{VALUE.pattern}|\.\.\.")
 SPELLINGS = "not ~ ! ¬; and & && ∧; xor ^; or | || ∨; implies -> →; iff <-> ↔; given; in; true; false"
 WORDS = {word: group.split()[0] for group in SPELLINGS.split(";") for word in group.split()}
-WORDS |= {word: word for word in ("exactly", "at_least", "at_most")}
+COUNTS = ("exactly", "at_least", "at_most")
+WORDS |= {word: word for word in COUNTS}
 LEVELS = {"iff": 1, "implies": 2, "or": 3, "xor": 4, "and": 5}
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in")
 DEEPEST = 64
@@ -43,11 +52,15 @@ def unquoted(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith('"') else text
 
 
-class Tokens:
-    """The tokens of a text, one at a time: `kind` is a word of the language, "name" or "end"."""
+class Parser:
+    """Precedence climbing over the tokens of a text; the program grows in `steps`.
+
+    The next token has its `kind`, a word of the language, "name" or "end"; `end` is where it ends in the text.
+    """
 
     def __init__(self, text: str) -> None:
-        self.text, self.end, self.kind, self.name = text, 0, "", ""
+        self.text, self.end, self.kind, self.name = normal(text), 0, "", ""
+        self.steps, self.depth = list[Step](), 0
         self.advance()
 
     def advance(self) -> None:
@@ -67,7 +80,7 @@ class Tokens:
             self.kind = "end" if symbol is None else WORDS.get(symbol, symbol)
 
     def value(self) -> str:
-        """The value that follows: a quoted text or a bare word, which may be a number or a date."""
+        """The value after this token: a quoted text or a bare word, which may be a number or a date."""
         found = VALUE.match(self.text, self.end)
         if found is None:
             raise self.error("a value is missing")
@@ -75,22 +88,19 @@ class Tokens:
         self.advance()
         return unquoted(found[1] or found[2])
 
-    def take(self, kind: str) -> None:
-        """Pass a token that must be there."""
+    def need(self, kind: str) -> None:
+        """Refuse any other token."""
         if self.kind != kind:
             raise self.error(f"{kind!r} is missing")
+
+    def take(self, kind: str) -> None:
+        """Pass a token that must be there."""
+        self.need(kind)
         self.advance()
 
     def error(self, what: str) -> BadInputError:
         """What is wrong with the text, and where."""
         return BadInputError(f"{self.text[:200]!r}: {what} (before character {self.end + 1})")
-
-
-class Parser:
-    """Precedence climbing; the program grows in `steps`."""
-
-    def __init__(self, text: str) -> None:
-        self.tokens, self.steps, self.depth = Tokens(normal(text)), list[Step](), 0
 
     def event(self) -> list[Step]:
         """One event, up to `given` or the end."""
@@ -98,88 +108,77 @@ class Parser:
         self._binary(1)
         return self.steps
 
-    def _deeper(self) -> None:
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise self.tokens.error(f"nested deeper than {DEEPEST} levels")
+            raise self.error(f"nested deeper than {DEEPEST} levels")
+        yield
+        self.depth -= 1
 
     def _binary(self, loosest: int) -> None:
         self._operand()
-        while (level := LEVELS.get(self.tokens.kind, 0)) >= loosest:
-            word = self.tokens.kind
-            self.tokens.advance()
+        while (level := LEVELS.get(self.kind, 0)) >= loosest:
+            word = self.kind
+            self.advance()
             if word == "implies":  # groups to the right
-                self._deeper()
-                self._binary(level)
-                self.depth -= 1
+                with self._deeper():
+                    self._binary(level)
             else:
                 self._binary(level + 1)
             self.steps.append((word,))
 
     def _operand(self) -> None:
-        negations = 0
-        while self.tokens.kind == "not":
-            self.tokens.advance()
-            self._deeper()
-            negations += 1
-        self._primary()
-        self.depth -= negations
-        self.steps += [("not",)] * negations
-
-    def _primary(self) -> None:
-        tokens, kind = self.tokens, self.tokens.kind
+        kind = self.kind
         if kind == "name":
             self._atom()
+        elif kind in COUNTS:
+            with self._deeper():
+                self._count(kind)
         elif kind in ("true", "false"):
             self.steps.append(("constant", kind == "true"))
-            tokens.advance()
+            self.advance()
+        elif kind == "not":
+            self.advance()
+            with self._deeper():
+                self._operand()
+            self.steps.append((kind,))
         elif kind == "(":
-            self._deeper()
-            tokens.advance()
-            self._binary(1)
-            tokens.take(")")
-            self.depth -= 1
-        elif kind in ("exactly", "at_least", "at_most"):
-            self._count(kind)
+            with self._deeper():
+                self.advance()
+                self._binary(1)
+                self.take(")")
         else:
-            raise tokens.error("an event is missing")
+            raise self.error("an event is missing")
 
     def _count(self, word: str) -> None:
-        tokens = self.tokens
-        self._deeper()
-        tokens.advance()
-        if tokens.kind != "(":
-            raise tokens.error("'(' is missing")
-        number = tokens.value()
-        if not re.fullmatch("[0-9]{1,9}", number) or tokens.kind != ";":
-            raise tokens.error("a count begins with a whole number and ';'")
+        self.advance()
+        self.need("(")
+        number = self.value()
+        if not re.fullmatch("[0-9]{1,9}", number) or self.kind != ";":
+            raise self.error("a count begins with a whole number and ';'")
         count = 0
-        while tokens.kind == (";" if count == 0 else ","):
-            tokens.advance()
+        while self.kind == (";" if count == 0 else ","):
+            self.advance()
             self._binary(1)
             count += 1
-        tokens.take(")")
-        self.depth -= 1
+        self.take(")")
         self.steps.append(("count", word, int(number), count))
 
     def _atom(self) -> None:
-        tokens, name = self.tokens, self.tokens.name
-        tokens.advance()
-        relation = tokens.kind
+        name, values = self.name, list[str]()
+        self.advance()
+        relation = self.kind
         if relation not in RELATIONS:
             self.steps.append(("variable", name))
             return
-        values = []
         if relation == "in":
-            tokens.advance()
-            if tokens.kind != "{":
-                raise tokens.error("'{' is missing")
-            values.append(tokens.value())
-            while tokens.kind == ",":
-                values.append(tokens.value())
-            tokens.take("}")
-        else:
-            values.append(tokens.value())
+            self.advance()
+            self.need("{")
+        while not values or (relation == "in" and self.kind == ","):
+            values.append(self.value())
+        if relation == "in":
+            self.take("}")
         self.steps.append(("comparison", name, relation, tuple(values)))
 
 
@@ -187,11 +186,11 @@ def read_event(text: str) -> tuple[list[Step], list[Step] | None]:
     """The programs of an event and of its condition, if it has one."""
     parser, condition = Parser(text), None
     event = parser.event()
-    if parser.tokens.kind == "given":
-        parser.tokens.advance()
+    if parser.kind == "given":
+        parser.advance()
         condition = parser.event()
-    if parser.tokens.kind != "end":
-        raise parser.tokens.error("the event should end here")
+    if parser.kind != "end":
+        raise parser.error("the event should end here")
     return event, condition
 
 
@@ -217,43 +216,22 @@ class Declaration:
 
 def read_declaration(text: str) -> Declaration:
     """Read `variable name: value, value, ...`, `variable name: number` or `variable name: date`."""
-    found = re.match(rf"\s*variable\s*(?:({RUN})|({QUOTED}))\s*:", text)
+    found = DECLARED.match(text)
     if found is None:
         raise BadInputError(f"{text[:200]!r} does not declare a variable, as variable winner: Ann, Bob does")
-    at, values = found.end(), list[str]()
-    while (value := VALUE.match(text, at)) is not None:
-        values.append(unquoted(value[1] or value[2]))
-        at = value.end()
-        if len(values) == 1 and value[1] in ("number", "date"):
-            break
-        comma = re.compile(r"\s*,").match(text, at)
-        if comma is None:
-            break
-        at = comma.end()
-        if more := re.compile(r"\s*\.\.\.").match(text, at):
-            values.append("other")
-            at = more.end()
-            break
-    if text[at:].strip() or not values:
+    name, told = unquoted(found[1] or found[2]), text[found.end() :]
+    if told.strip() in ("number", "date"):
+        return Declaration(name, told.strip())
+    if KIND.match(told) or not VALUES.fullmatch(told):
         raise BadInputError(f"{text[:200]!r}: the values of a variable stand between commas")
-    name = unquoted(found[1] or found[2])
-    if values in (["number"], ["date"]):
-        return Declaration(name, values[0])
+    values = [unquoted(bare or quoted or "other") for bare, quoted in LISTED.findall(told)]
     if len(values) < 2 or len(set(values)) < len(values):
         raise BadInputError(f"{text[:200]!r}: a variable has two different values or more")
     return Declaration(name, "named", tuple(values))
 
 
-class PinText(NamedTuple):
-    """What a pin says: P(event) is at least `low` and at most `high`."""
-
-    event: str
-    low: Fraction
-    high: Fraction
-
-
-def read_pin(text: str) -> PinText:
-    """Read P(event) = 0.3, P(event) <= 0.1 or P(event given event) >= 50%."""
+def read_pin(text: str) -> tuple[str, Fraction, Fraction]:
+    """Read P(event) = 0.3, P(event) <= 0.1 or P(event given event) >= 50%: the event, the least and the most of P."""
     found = PIN.fullmatch(text)
     if found is None or found["relation"] not in ("=", "<=", ">="):
         raise BadInputError(f"{text[:200]!r} is not a pin such as P(rain) <= 0.3")
@@ -263,16 +241,7 @@ def read_pin(text: str) -> PinText:
         raise BadInputError(f"{text[:200]!r}: a probability lies between 0 and 1")
     low = Fraction(0) if found["relation"] == "<=" else value
     high = Fraction(1) if found["relation"] == ">=" else value
-    return PinText(found["event"], low, high)
-
-
-@dataclass
-class LawTexts:
-    """The statements of laws, by kind, each without comment and blanks."""
-
-    declarations: list[str] = field(default_factory=list)
-    formulas: list[str] = field(default_factory=list)
-    pins: list[str] = field(default_factory=list)
+    return found["event"], low, high
 
 
 def statement(line: str) -> str:
@@ -280,15 +249,10 @@ def statement(line: str) -> str:
     return normal(COMMENT.sub(lambda match: match[1] or "", line).strip())
 
 
-def split_statements(lines: list[str]) -> LawTexts:
-    """Tell declarations, pins and formulas apart."""
-    found = LawTexts()
-    for line in lines:
-        text = statement(line)
-        if DECLARATION.match(text):
-            found.declarations.append(text)
-        elif BEGINS_PIN.match(text):
-            found.pins.append(text)
-        elif text:
-            found.formulas.append(text)
-    return found
+def split_statements(lines: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
+    """Declarations, pins and formulas, without comments."""
+    declarations, pins, formulas = list[str](), list[str](), list[str]()
+    for text in filter(None, map(statement, lines)):
+        kind = declarations if DECLARATION.match(text) else pins if BEGINS_PIN.match(text) else formulas
+        kind.append(text)
+    return declarations, pins, formulas

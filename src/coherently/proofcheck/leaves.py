@@ -6,13 +6,13 @@ world. A branch of a proof may restrict variables to some of their states.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, TypeAlias
 
 from .check_errors import ProofRefusedError
-from .truth_functions import StateSpace, TruthFunction
+from .truth_functions import StateSpace, TruthFunction, places
 
 LARGE = 1 << 400
 """What a broken law costs. It is finite, so that bounds stay bounds: in possible worlds it is never paid."""
@@ -52,8 +52,7 @@ class CostSum:
 
     def states(self) -> dict[int, tuple[int, ...]]:
         """All states of the variables in it."""
-        scope = {v for one in (*self.parts, *self.laws) for v in one.scope}
-        return {v: tuple(range(self.space.variables[v].size)) for v in sorted(scope)}
+        return self.space.states(sorted({v for one in (*self.parts, *self.laws) for v in one.scope}))
 
 
 def factor_of(space: StateSpace, function: TruthFunction, states: States, *, held: int = 0, failed: int = 0) -> Factor:
@@ -61,14 +60,8 @@ def factor_of(space: StateSpace, function: TruthFunction, states: States, *, hel
     if function.count is not None:
         key, counts = frozenset(function.count.literals), function.count.counts
         return (key,), [held if j in counts else failed for j in range(len(key) + 1)]
-    scope, mask = function.scope, function.mask
-    assert mask is not None
-    places = [0]
-    for v in scope:
-        size = space.variables[v].size
-        places = [place * size + state for place in places for state in states[v]]
-    bits = bin(mask)[:1:-1]  # the lowest bit first; what is not written is 0
-    return scope, [held if place < len(bits) and bits[place] == "1" else failed for place in places]
+    scope, truth = function.scope, space.truth(function)
+    return scope, [held if truth[place] else failed for place in places(scope, space.strides(scope), states)]
 
 
 def _size(key: Any, states: States) -> int:
@@ -110,45 +103,38 @@ def _without(key: Any, x: int) -> Any:
 
 def _minimised(touched: Sequence[Factor], x: int, states: States, work: WorkLeft) -> Factor:
     scope = tuple(dict.fromkeys(left for keys, _ in touched for key in keys if (left := _without(key, x)) is not None))
-    cells = 1
-    for key in scope:
-        cells *= _size(key, states)
+    choices = {key: range(_size(key, states)) for key in scope}
+    cells = prod(map(len, choices.values()))
     if cells > LARGEST_TABLE:
         raise ProofRefusedError(f"elimination needs a table of more than {LARGEST_TABLE} states")
     work.spend(cells * len(states[x]) * len(touched))
-    placed = [(values, *_places(keys, scope, x, states)) for keys, values in touched]
+    placed = []
+    for keys, values in touched:
+        steps, moves = _steps(keys, x, states)
+        placed.append((values, places(scope, steps, choices), moves))
     least: list[int] | None = None
-    for number, state in enumerate(states[x]):
+    for number in range(len(states[x])):
         total = [0] * cells
-        for values, places, shift in placed:
-            offset = shift(number, state)
-            total = [t + values[place + offset] for t, place in zip(total, places, strict=True)]
+        for values, at, moves in placed:
+            move = moves[number]
+            total = [t + values[place + move] for t, place in zip(total, at, strict=True)]
         least = total if least is None else list(map(min, least, total))
     return scope, least or [LARGE] * cells
 
 
-def _places(
-    keys: tuple[Any, ...], scope: tuple[Any, ...], x: int, states: States
-) -> tuple[list[int], Callable[[int, int], int]]:
-    """Where the values of a factor are, for each combination of a new scope, and how far x moves them."""
-    stride, steps, moves = 1, dict[Any, int](), list[tuple[int, frozenset[int] | None]]()
+def _steps(keys: tuple[Any, ...], x: int, states: States) -> tuple[dict[Any, int], list[int]]:
+    """How far what is left of each key moves in the values of a factor, and how far each state of x does."""
+    stride, steps, moves = 1, dict[Any, int](), [0] * len(states[x])
     for key in reversed(keys):
         left = _without(key, x)
         if left is not None:
             steps[left] = steps.get(left, 0) + stride
         if left is not key:
             held = None if isinstance(key, int) else next(states for v, states in key if v == x)
-            moves.append((stride, held))
+            for number, state in enumerate(states[x]):
+                moves[number] += stride * (number if held is None else state in held)
         stride *= _size(key, states)
-    places = [0]
-    for key in scope:
-        step = steps.get(key, 0)
-        places = [place + step * i for place in places for i in range(_size(key, states))]
-
-    def shift(number: int, state: int) -> int:
-        return sum(step * (number if held is None else state in held) for step, held in moves)
-
-    return places, shift
+    return steps, moves
 
 
 def least_left(factors: Iterable[Factor]) -> int:
@@ -163,101 +149,68 @@ def bound_by_elimination(total: CostSum, order: Sequence[int], states: States, w
 
 @dataclass(frozen=True)
 class ClusterTables:
-    """R6: sets of variables, with the functions and laws that each contains, over the states that a branch leaves."""
+    """R6: sets of variables, each with a table over the states that a branch leaves; tables and `rest` sum to E."""
 
+    space: StateSpace
     scopes: Sequence[tuple[int, ...]]
-    tables: Sequence[Sequence[int]]
+    tables: list[list[int]]
     rest: int
-    sizes: Mapping[int, int]
     states: States
-    containing: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
     def least(self) -> int:
         """The sum of the least values of the clusters: no more than the least of E."""
         return self.rest + sum(min(table, default=LARGE) for table in self.tables)
 
+    def add(self, cluster: int, scope: Sequence[int], values: Sequence[int], work: WorkLeft) -> None:
+        """Add a table over all states of variables in a cluster."""
+        at = places(self.scopes[cluster], self.space.strides(scope), self.states)
+        work.spend(len(at))
+        self.tables[cluster] = [t + values[place] for t, place in zip(self.tables[cluster], at, strict=True)]
+
     def within(self, x: int, states: tuple[int, ...], work: WorkLeft) -> ClusterTables:
         """The same where a variable has only some of its states."""
         tables, kept = list(self.tables), {self.states[x].index(state) for state in states}
-        for number in self.containing.get(x, ()):
-            places = [True]
-            for v in self.scopes[number]:
-                left = [i in kept if v == x else True for i in range(len(self.states[v]))]
-                places = [place and one for place in places for one in left]
-            work.spend(len(places))
-            tables[number] = [value for value, place in zip(tables[number], places, strict=True) if place]
+        for number, scope in enumerate(self.scopes):
+            if x in scope:
+                stays = [True]
+                for v in scope:
+                    left = [v != x or i in kept for i in range(len(self.states[v]))]
+                    stays = [stay and one for stay in stays for one in left]
+                work.spend(len(stays))
+                tables[number] = [value for value, stay in zip(tables[number], stays, strict=True) if stay]
         return replace(self, tables=tables, states={**self.states, x: states})
 
 
 def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], states: States, work: WorkLeft) -> ClusterTables:
     """Give each function to the first cluster that contains it, each law to all; others by their own minimum."""
-    sizes = {v: one.size for v, one in enumerate(total.space.variables)}
-    near: dict[int, set[int]] = {}
+    space, containing = total.space, dict[int, set[int]]()
     for number, scope in enumerate(scopes):
-        if len(set(scope)) < len(scope) or not all(v in sizes for v in scope):
+        if len(set(scope)) < len(scope) or not all(0 <= v < len(space.variables) for v in scope):
             raise ProofRefusedError("a cluster names a variable twice, or one that does not exist")
-        if total.space.cells(scope) > LARGEST_CLUSTER:
+        if space.cells(scope) > LARGEST_CLUSTER:
             raise ProofRefusedError(f"a cluster has more than {LARGEST_CLUSTER} states")
         for v in scope:
-            near.setdefault(v, set()).add(number)
-    if sum(map(total.space.cells, scopes)) > LARGEST_TABLE:
+            containing.setdefault(v, set()).add(number)
+    if sum(map(space.cells, scopes)) > LARGEST_TABLE:
         raise ProofRefusedError(f"the clusters have more than {LARGEST_TABLE} states together")
-    containing = {v: frozenset(places) for v, places in near.items()}
-    full = {v: tuple(range(size)) for v, size in sizes.items()}
-    left = full | dict(states)
+
+    def homes(function: TruthFunction) -> set[int]:
+        """The clusters with all variables of a table; none of a constant, or of a count without a table."""
+        sets = [containing.get(v, set()) for v in function.scope] if function.mask is not None else []
+        return set.intersection(*sets) if sets else set()
+
+    left = space.states(range(len(space.variables))) | dict(states)
     tables = [[0] * prod(len(left[v]) for v in scope) for scope in scopes]
-    rest = 0
+    outside = [(function, c) for function, c in total.parts.items() if not homes(function)]
+    rest = sum(c * one.constant if one.constant is not None else min(0, c) for one, c in outside)
+    found = ClusterTables(space, scopes, tables, rest, left)
     for function, c in total.parts.items():
-        homes = _homes(function.scope, containing)
-        if not homes or function.mask is None:
-            rest += (c if function.constant is True else 0) if function.constant is not None else min(0, c)
-            continue
-        plain = TruthFunction(function.scope, function.mask)
-        _add(
-            tables, min(homes), scopes, factor_of(total.space, plain, full, held=c), sizes=sizes, states=left, work=work
-        )
+        for home in sorted(homes(function))[:1]:
+            found.add(home, function.scope, [c * true for true in space.truth(function)], work)
     for law in total.laws:
-        for home in _homes(law.scope, containing) if law.mask is not None else ():
-            plain = TruthFunction(law.scope, law.mask)
-            _add(
-                tables,
-                home,
-                scopes,
-                factor_of(total.space, plain, full, failed=LARGE),
-                sizes=sizes,
-                states=left,
-                work=work,
-            )
-    return ClusterTables(scopes, tables, rest, sizes=sizes, states=left, containing=containing)
-
-
-def _homes(scope: Iterable[int], containing: Mapping[int, frozenset[int]]) -> frozenset[int]:
-    """The clusters that contain a scope; none of an empty one."""
-    sets = [containing.get(v, frozenset()) for v in scope]
-    return frozenset.intersection(*sets) if sets else frozenset()
-
-
-def _add(
-    tables: list[list[int]],
-    home: int,
-    scopes: Sequence[tuple[int, ...]],
-    factor: Factor,
-    sizes: Mapping[int, int],
-    states: States,
-    work: WorkLeft,
-    sign: int = 1,
-) -> None:
-    scope, values = factor
-    stride, steps = 1, dict[int, int]()
-    for v in reversed(scope):
-        steps[v] = stride
-        stride *= sizes[v]
-    places = [0]
-    for v in scopes[home]:
-        step = steps.get(v, 0)
-        places = [place + step * state for place in places for state in states[v]]
-    work.spend(len(places))
-    tables[home] = [t + sign * values[place] for t, place in zip(tables[home], places, strict=True)]
+        for home in homes(law):
+            found.add(home, law.scope, [0 if true else LARGE for true in space.truth(law)], work)
+    return found
 
 
 def with_messages(clusters: ClusterTables, messages: Sequence[Any], shift: int, work: WorkLeft) -> ClusterTables:
@@ -265,23 +218,13 @@ def with_messages(clusters: ClusterTables, messages: Sequence[Any], shift: int, 
 
     Values of messages are in units of 2^shift.
     """
-    tables = list(map(list, clusters.tables))
+    found, scopes = replace(clusters, tables=list(clusters.tables)), [set(scope) for scope in clusters.scopes]
     for to, come, scope, values in messages:
-        homes = _homes(scope, clusters.containing) if scope else frozenset(range(len(tables)))
-        if to not in homes or come not in homes or len(set(scope)) < len(scope):
+        known = all(0 <= one < len(scopes) and scopes[one].issuperset(scope) for one in (to, come))
+        if not known or len(set(scope)) < len(scope):
             raise ProofRefusedError("a message is not between two clusters that contain its variables")
-        if len(values) != prod(clusters.sizes[v] for v in scope):
+        if len(values) != clusters.space.cells(scope):
             raise ProofRefusedError("a message has another number of values than its variables have states")
-        factor = tuple(scope), [value << shift for value in values]
         for home, sign in ((to, 1), (come, -1)):
-            _add(
-                tables,
-                home,
-                clusters.scopes,
-                factor,
-                sizes=clusters.sizes,
-                states=clusters.states,
-                work=work,
-                sign=sign,
-            )
-    return replace(clusters, tables=tables)
+            found.add(home, scope, [sign * value << shift for value in values], work)
+    return found

@@ -8,10 +8,10 @@ for any ratio r in [0, 1] its tangent at r, times h, lies below it:
 Numbers below a and c keep the inequality, as u >= 0 and h >= 0. Forecasts p of weights w are merged: with N the sum of
 w, and D the sum of w phi'(p) over them, N d(x) = N phi(x) - D x + a constant that makes its least value 0:
 
-    loss       phi(x)                   a              c
-    brier      x^2                      2 N (r - q)    N (q^2 - r^2)                    with q = D / 2N
-    log        x ln x + (1-x) ln(1-x)   N logit r - D  N ln(1-r) + N softplus(D / N)
-    spherical  sqrt(x^2 + (1-x)^2)      N phi'(r) - D  N (1-r) / phi(r) - N v(D / N)    with 2 v(g) = sqrt(2 - g^2) - g
+    loss       phi(x)                   phi'(r)             c, beside a = N phi'(r) - D
+    brier      x^2                      2 r                 N (q^2 - r^2), q = D / 2N
+    log        x ln x + (1-x) ln(1-x)   logit r             N ln(1-r) + N softplus(D / N)
+    spherical  sqrt(x^2 + (1-x)^2)      (2 r - 1) / phi(r)  N (1-r) / phi(r) - N v(D / N), 2 v(g) = sqrt(2 - g^2) - g
 
 An interval [low, high] loses nothing inside, and outside as a forecast of its nearer end does. A linearised conditional
 loses N (u - p h)^2, which is at least a (u - p h) - a^2 / 4N for any a, by (2N (u - p h) - a)^2 >= 0.
@@ -27,11 +27,25 @@ from .check_errors import BadInputError
 from .numbers import ln, logit, root, softplus_above, softplus_below
 
 Bounds = tuple[Fraction, Fraction]
+Weighted = list[tuple[Fraction, Fraction]]
+"""Forecasts, each with its weight."""
 EDGE = Fraction(1, 2**60)
 """Ratios of the log loss, which is infinitely steep at 0 and 1, stay this far away from them."""
 ZERO = Fraction(0)
 KNOWN_LOSSES = ("brier", "log", "spherical")
 """The losses whose planes the checker knows; the package's registry is not asked, since the checker trusts nobody."""
+
+
+@lru_cache(maxsize=1 << 16)
+def dual(loss: str, p: Fraction) -> Bounds:
+    """Bounds of phi'(p)."""
+    if loss == "brier":
+        return 2 * p, 2 * p
+    if loss == "log":
+        return logit(p)
+    norm = root(p * p + (1 - p) * (1 - p))
+    ends = Fraction(2 * p - 1, norm[0]), Fraction(2 * p - 1, norm[1])
+    return min(ends), max(ends)
 
 
 @dataclass(frozen=True)
@@ -42,41 +56,31 @@ class LossRule:
     clip: Fraction = ZERO
     linearised: bool = False
 
-    def clipped(self, p: Fraction) -> Fraction:
-        """A forecast as the loss takes it."""
-        return min(max(p, self.clip), 1 - self.clip)
+    def cost(self, forecasts: Weighted, ends: Bounds | None, *, conditional: bool) -> Cost:
+        """What the forecasts of one term lose; `ends` are those of intervals."""
+        weight = sum((w for _, w in forecasts), ZERO)
+        if self.linearised and conditional:
+            mean = Fraction(sum((p * w for p, w in forecasts), ZERO), weight)
+            return LinearisedCost(weight, *(ends or (mean, mean)))
+        return self.merged(forecasts) if ends is None else self.interval(*ends, weight)
 
-    @lru_cache(maxsize=1 << 16)  # noqa: B019
-    def dual(self, p: Fraction) -> Bounds:
-        """Bounds of phi'(p)."""
-        if self.name == "brier":
-            return 2 * p, 2 * p
-        if self.name == "log":
-            return logit(p)
-        norm = root(p * p + (1 - p) * (1 - p))
-        ends = Fraction(2 * p - 1, norm[0]), Fraction(2 * p - 1, norm[1])
-        return min(ends), max(ends)
+    def merged(self, forecasts: Weighted) -> MergedCost:
+        """Forecasts as one."""
+        return self._merged([(min(max(p, self.clip), 1 - self.clip), w) for p, w in forecasts])
 
-    def merged(self, forecasts: list[tuple[Fraction, Fraction]]) -> MergedCost:
-        """Forecasts, each with its weight, as one."""
-        weight, low, high = ZERO, ZERO, ZERO
+    def _merged(self, forecasts: Weighted) -> MergedCost:
+        weight = low = high = ZERO
         for p, w in forecasts:
-            dual = self.dual(self.clipped(p))
-            weight, low, high = weight + w, low + w * dual[0], high + w * dual[1]
+            slope = dual(self.name, p)
+            weight, low, high = weight + w, low + w * slope[0], high + w * slope[1]
         return MergedCost(self.name, weight, low, high)
 
     def interval(self, low: Fraction, high: Fraction, weight: Fraction) -> IntervalCost:
         """Forecasts of an interval; each of its ends is a forecast that is not clipped."""
-        low, high = min(low, 1 - self.clip), max(high, self.clip)
-        ends: list[MergedCost | None] = []
-        for end in (low, high):
-            if self.name == "log" and not EDGE <= end <= 1 - EDGE:
-                if end not in (0, 1):
-                    raise BadInputError("an end of an interval is too near to 0 or 1 for the log loss")
-                ends.append(None)  # nothing lies beyond it
-                continue
-            dual = self.dual(end)
-            ends.append(MergedCost(self.name, weight, weight * dual[0], weight * dual[1]))
+        low, high, is_log = min(low, 1 - self.clip), max(high, self.clip), self.name == "log"
+        if is_log and any(0 < end < EDGE or 1 - EDGE < end < 1 for end in (low, high)):
+            raise BadInputError("an end of an interval is too near to 0 or 1 for the log loss")
+        ends = [None if is_log and end in (0, 1) else self._merged([(end, weight)]) for end in (low, high)]
         return IntervalCost(low, high, *ends)
 
 
@@ -91,15 +95,14 @@ class MergedCost:
 
     def plane(self, r: Fraction) -> Bounds:
         """Numbers below a and c of the plane at r."""
-        n = self.weight
+        n, r = self.weight, min(max(r, EDGE), 1 - EDGE) if self.name == "log" else r
+        a = n * dual(self.name, r)[0] - self.high
         if self.name == "brier":
-            return 2 * n * r - self.high, Fraction(self.low * self.low, 4 * n) - n * r * r
+            return a, Fraction(self.low * self.low, 4 * n) - n * r * r
         if self.name == "log":
-            r = min(max(r, EDGE), 1 - EDGE)
-            return n * logit(r)[0] - self.high, n * ln(1 - r)[0] + n * softplus_below(Fraction(self.low, n))
-        norm, top = root(r * r + (1 - r) * (1 - r)), 2 * r - 1
-        slope = min(Fraction(top, norm[0]), Fraction(top, norm[1]))
-        return n * slope - self.high, n * Fraction(1 - r, norm[1]) - n * self._other()[1]
+            return a, n * ln(1 - r)[0] + n * softplus_below(Fraction(self.low, n))
+        norm = root(r * r + (1 - r) * (1 - r))
+        return a, n * Fraction(1 - r, norm[1]) - n * self._other()[1]
 
     def _other(self) -> Bounds:
         """Bounds of v(g), which falls as g grows from -1 to 1."""

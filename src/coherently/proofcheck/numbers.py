@@ -19,8 +19,6 @@ ERROR = Fraction(1, 2**110)
 multiplied by an exponent below 2^14, and 2^14 x 200 x 2^-144 < 2^-120."""
 ROOT = 128
 """Binary digits after the point of square roots."""
-
-
 GRID = 1 << 200
 """Sums are kept on this grid, rounded to the safe side, so that fractions do not grow."""
 

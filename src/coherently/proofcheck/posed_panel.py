@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from .check_errors import BadInputError
-from .forecast_files import Canonical, ForecastRow, ReadingOptions, canonical, read_rows, read_text, settle
+from .forecast_files import Canonical, ReadingOptions, canonical, read_rows, read_text, settle
 from .language import Step, normal, read_declaration, read_event, read_pin, split_statements
-from .leaves import LARGE, WorkLeft, eliminate, factor_of, least_left
-from .loss_planes import Cost, LinearisedCost, LossRule
+from .leaves import LARGE, Factor, WorkLeft, eliminate, factor_of, least_left
+from .loss_planes import Cost, LossRule
 from .numbers import decimal
 from .truth_functions import TRUE, StateSpace, TruthFunction
 
@@ -47,38 +47,27 @@ class PosedPin:
     high: Fraction
 
 
-class TermKey(NamedTuple):
-    """What forecasts of one term have in common; `ends` are those of intervals."""
-
-    joint: TruthFunction
-    condition: TruthFunction
-    settled: bool | None
-    ends: tuple[Fraction, Fraction] | None
-
-
 class PosedPanel:
     """A panel in its canonical form, as functions of variables; `terms` merges its forecasts under a loss."""
 
     def __init__(self, form: Canonical) -> None:
         self.form, self.digest = form, form.digest
-        said = split_statements(list(form.laws))
-        declarations = [read_declaration(text) for text in said.declarations]
-        names = {one.name for one in declarations}
-        if len(names) < len(declarations):
+        said, pinned_texts, self.law_texts = split_statements(form.laws)
+        declarations = list(map(read_declaration, said))
+        if len({one.name for one in declarations}) < len(declarations):
             raise BadInputError("a variable is declared twice")
         self.programs = {one["event"]: _read(one["event"], plain=form.plain_events) for one in form.forecasts}
-        laws = [read_event(text) for text in said.formulas]
+        laws = list(map(read_event, self.law_texts))
         if any(condition is not None for _, condition in laws):
             raise BadInputError("a law is a formula without 'given'")
-        pins = [read_pin(text) for text in said.pins]
-        pinned = [read_event(pin.event) for pin in pins]
+        pins = list(map(read_pin, pinned_texts))
+        pinned = [read_event(event) for event, _, _ in pins]
         pairs = [*laws, *pinned, *self.programs.values()]
         self.space = StateSpace(declarations, [program for pair in pairs for program in pair if program is not None])
-        self.law_texts = said.formulas
         self.laws = [self.space.function(program) for program, _ in laws]
         self.pins = [
-            PosedPin(text, *self.event(program), pin.low, pin.high)
-            for text, pin, program in zip(said.pins, pins, pinned, strict=True)
+            PosedPin(text, *self.event(program), low, high)
+            for text, (_, low, high), program in zip(pinned_texts, pins, pinned, strict=True)
         ]
         self.events: dict[str, Event] = {text: self.event(program) for text, program in self.programs.items()}
 
@@ -102,12 +91,10 @@ class PosedPanel:
     def terms(self, loss: LossRule, work: WorkLeft) -> list[PosedTerm]:
         """Merge forecasts of equal events, and of complements; intervals of their own; in order of appearance."""
         sides = {text: self.side(text, work) for text in self.events}
-        points: dict[TermKey, list[tuple[Fraction, Fraction]]] = {}
-        first: dict[TermKey, tuple[str, bool]] = {}
-        lines = Counter(
-            (one["event"], one["probability"], one["weight"], one.get("lower"), one.get("upper"))
-            for one in self.form.forecasts
-        )
+        points = dict[tuple[Any, ...], list[tuple[Fraction, Fraction]]]()
+        first = dict[tuple[Any, ...], tuple[str, bool]]()
+        fields = ("event", "probability", "weight", "lower", "upper")
+        lines: Counter[tuple[Any, ...]] = Counter(tuple(map(one.get, fields)) for one in self.form.forecasts)
         for (text, written, weight, lower, upper), count in lines.items():
             if decimal(weight) <= 0:
                 continue
@@ -117,10 +104,15 @@ class PosedPanel:
                 p, low, high = 1 - p, 1 - high, 1 - low
             if not 0 <= low <= p <= high <= 1:
                 raise BadInputError(f"{text!r}: a probability lies outside [0, 1], or outside its interval")
-            key = TermKey(joint, given, settled, (low, high) if lower or upper else None)
+            key = (joint, given, settled, (low, high) if lower or upper else None)
             points.setdefault(key, []).append((p, count * decimal(weight)))
             first.setdefault(key, (text, turned))
-        return [_term(key, told, loss, *first[key]) for key, told in points.items()]
+        found = []
+        for key, told in points.items():
+            joint, given, settled, ends = key
+            cost = loss.cost(told, ends, conditional=given.constant is None)
+            found.append(PosedTerm(joint, given, cost, settled, *first[key]))
+        return found
 
     def side(self, text: str, work: WorkLeft) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
         """The joint event and the condition, turned to the side that stands for both; whether it is settled."""
@@ -140,25 +132,22 @@ class PosedPanel:
         """Whether a function holds in a world that obeys the laws connected to it: eliminate their variables."""
         if function.constant is not None:
             return function.constant
-        laws, scope, grown = list[TruthFunction](), set(function.scope), True
-        rest = [law for law in self.laws if law.scope]
-        while grown:
-            near = [law for law in rest if scope.intersection(law.scope)]
-            rest = [law for law in rest if not scope.intersection(law.scope)]
-            laws, grown = laws + near, bool(near)
+        laws, scope, rest = list[TruthFunction](), set(function.scope), self.laws
+        while near := [law for law in rest if scope.intersection(law.scope)]:
+            laws, rest = laws + near, [law for law in rest if not scope.intersection(law.scope)]
             scope.update(*(law.scope for law in near))
         if not laws:
             return True
-        states = {v: tuple(range(self.space.variables[v].size)) for v in scope}
+        states = self.space.states(scope)
         factors = [factor_of(self.space, one, states, failed=LARGE) for one in (function, *laws)]
         return least_left(eliminate(factors, least_width(factors), states, work)) < LARGE
 
 
-def least_width(factors: list[tuple[tuple[object, ...], list[int]]]) -> list[int]:
+def least_width(factors: list[Factor]) -> list[int]:
     """An order of elimination: next is always a variable with the fewest neighbours."""
     near: dict[int, set[int]] = {}
     for scope, _ in factors:
-        members = {v for key in scope for v in ([key] if isinstance(key, int) else [one[0] for one in key])}  # type: ignore[attr-defined]
+        members = {v for key in scope for v in ([key] if isinstance(key, int) else [one[0] for one in key])}
         for v in members:
             near.setdefault(v, set()).update(members)
     order = []
@@ -179,15 +168,6 @@ def _order(function: TruthFunction) -> tuple[object, ...]:
     return 1, function.scope, sorted(function.count.counts)
 
 
-def _term(key: TermKey, told: list[tuple[Fraction, Fraction]], loss: LossRule, text: str, turned: bool) -> PosedTerm:
-    weight = sum((w for _, w in told), Fraction(0))
-    cost: Cost = loss.merged(told) if key.ends is None else loss.interval(*key.ends, weight)
-    if loss.linearised and key.condition.constant is None:
-        mean = Fraction(sum((p * w for p, w in told), Fraction(0)), weight)
-        cost = LinearisedCost(weight, *(key.ends or (mean, mean)))
-    return PosedTerm(key.joint, key.condition, cost, key.settled, text=text, turned=turned)
-
-
 def _read(text: str, *, plain: bool) -> tuple[list[Step], list[Step] | None]:
     return ([("variable", normal(text))], None) if plain else read_event(text)
 
@@ -200,18 +180,12 @@ def read_panel(path: Path, laws: Path | None, options: ReadingOptions) -> PosedP
             raise BadInputError("a panel in the canonical form has its laws and options in it already")
         return PosedPanel(read)
     statements = [] if laws is None else read_text(laws).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    first = PosedPanel(_as_written(read, statements, plain=options.plain_events))
+    form = canonical([], statements, plain_events=options.plain_events)
+    texts = dict.fromkeys(normal(row.event) for row in read)
+    first = PosedPanel(replace(form, forecasts=tuple({"event": text} for text in texts)))  # which of them are the same?
     keys = {text: (joint.key, given.key) for text, (joint, given) in first.events.items()}
     rows = settle(read, options.repeats, lambda text: keys[normal(text)])
     if not rows:
         raise BadInputError(f"{path.name} has no forecast")
     plain = all(first.programs[normal(row.event)] == _read(row.event, plain=True) for row in rows)
-    form = canonical(rows, statements, plain_events=plain)
-    return PosedPanel(form)
-
-
-def _as_written(rows: list[ForecastRow], statements: list[str], *, plain: bool) -> Canonical:
-    """All texts of a table, to see which of them are the same event."""
-    texts = dict.fromkeys(normal(row.event) for row in rows)
-    form = canonical([], statements, plain_events=plain)
-    return Canonical(plain, form.laws, tuple({"event": text} for text in texts), form.digest)
+    return PosedPanel(canonical(rows, statements, plain_events=plain))

@@ -24,58 +24,33 @@ A node that splits may have "k", the clusters of leaves below that have only "m"
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from .check_errors import ProofRefusedError
-from .leaves import (
-    LARGE,
-    ClusterTables,
-    CostSum,
-    States,
-    WorkLeft,
-    bound_by_elimination,
-    cluster_tables,
-    with_messages,
-)
+from .forecast_files import unpacked
+from .leaves import LARGE, ClusterTables, CostSum, States, WorkLeft, bound_by_elimination, cluster_tables, with_messages
 from .loss_planes import LinearCost, LinearisedCost
 from .numbers import rounded_down
 from .posed_panel import PosedPanel, PosedPin, PosedTerm
-from .sign_trees import TreeRule, least_of_signs, sign_form
+from .sign_trees import TreeRule, sign_form
 from .truth_functions import TruthFunction
 
 FORM = {"format": "coherently-proof", "version": 1}
 RATIO = 60
 """Binary digits after the point of ratios."""
-LONGEST_LINE, LONGEST_TREE, LONGEST_FILE, MOST_BITS, DEEPEST, LONGEST_INTEGER = (
-    1 << 24,
-    1 << 28,
-    1 << 31,
-    200,
-    2_000,
-    1_234,
-)
+LONGEST_LINE, LONGEST_TREE, LONGEST_FILE = 1 << 24, 1 << 28, 1 << 31
+MOST_BITS, DEEPEST, LONGEST_INTEGER = 200, 2_000, 1_234
 KINDS = {"e": "elimination", "m": "messages", "s": "semidefinite"}
 LEAF_KEYS = {"e": {"e", "k"}, "m": {"m", "u", "k"}, "s": {"s", "p", "bytes"}}
-
-
-@dataclass
-class ProvedBound:
-    """What is proved: no mixture that keeps the pins loses less than `value`; `leaves` counts records by their kinds.
-
-    A mixture that misses each pin by d may lose less, by `prices` times d.
-    """
-
-    value: Fraction = Fraction(0)
-    prices: Fraction = Fraction(0)
-    leaves: dict[str, int] = field(default_factory=dict)
-    unused: set[int] = field(default_factory=set)
 
 
 class ProofLines:
@@ -87,39 +62,41 @@ class ProofLines:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         source = self.source
-        try:
-            with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as packed:
-                begins = packed.read(2)
-                packed.seek(0)
-                self.file = gzip.GzipFile(fileobj=packed) if begins == b"\x1f\x8b" else packed
-                while line := self.file.readline(LONGEST_LINE + 1):
-                    self.number += 1
-                    yield self._read(line)
-        except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-            raise ProofRefusedError(f"the proof file cannot be read: {error}", self.number) from None
+        with _readable(), io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as packed:
+            self.file = unpacked(packed)
+            while line := self.file.readline(LONGEST_LINE + 1):
+                self.number += 1
+                self.left -= len(line)
+                if len(line) > LONGEST_LINE or self.left < 0:
+                    raise ProofRefusedError("the proof file is longer than allowed, or a line of it is")
+                yield _object(line)
 
     def take(self, count: int) -> bytes:
         """The next bytes, which are no line."""
         self.left -= count
-        try:
+        with _readable():
             found = b"" if self.left < 0 else self.file.read(count)
-        except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-            raise ProofRefusedError(f"the proof file cannot be read: {error}", self.number) from None
         if len(found) < count:
-            raise ProofRefusedError("the proof file is longer than allowed, or ends within a tree", self.number)
+            raise ProofRefusedError("the proof file is longer than allowed, or ends within a tree")
         return bytes(found)
 
-    def _read(self, line: bytes) -> dict[str, Any]:
-        self.left -= len(line)
-        if len(line) > LONGEST_LINE or self.left < 0:
-            raise ProofRefusedError("the proof file is longer than allowed, or a line of it is", self.number)
-        try:
-            found = json.loads(line, parse_int=_integer, parse_float=_no_number, parse_constant=_no_number)
-        except (ValueError, RecursionError) as error:
-            raise ProofRefusedError(f"this line is not as it should be: {error}", self.number) from None
-        if not isinstance(found, dict):
-            raise ProofRefusedError("a line of a proof is an object", self.number)
-        return found
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        raise ProofRefusedError(f"the proof file cannot be read: {error}") from None
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line, parse_int=_integer, parse_float=_no_number, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise ProofRefusedError(f"this line is not as it should be: {error}") from None
+    if not isinstance(found, dict):
+        raise ProofRefusedError("a line of a proof is an object")
+    return found
 
 
 def _integer(text: str) -> int:
@@ -132,13 +109,21 @@ def _no_number(text: str) -> int:
     raise ValueError(f"{text[:40]} is not a whole number")
 
 
+def listed(found: Any, what: str) -> list[Any]:
+    """A list, of anything."""
+    if not isinstance(found, list):
+        raise ProofRefusedError(f"a list of {what} is missing")
+    return found
+
+
 def integers(found: Any, length: int | None = None) -> list[int]:
     """A list of integers, and nothing else."""
-    if not isinstance(found, list) or any(type(one) is not int for one in found):
+    numbers = listed(found, "whole numbers")
+    if any(type(one) is not int for one in numbers):
         raise ProofRefusedError("a list of whole numbers is missing")
-    if length is not None and len(found) != length:
-        raise ProofRefusedError(f"a list has {len(found)} numbers instead of {length}")
-    return found
+    if length is not None and len(numbers) != length:
+        raise ProofRefusedError(f"a list has {len(numbers)} numbers instead of {length}")
+    return numbers
 
 
 def numbered(found: Any, below: int) -> list[int]:
@@ -156,12 +141,15 @@ def integer(found: Any, least: int, most: int) -> int:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass
 class Goal:
-    """A sum of `terms` that records bound from below, in all mixtures that keep `pins`.
+    """A sum of `terms` that records bound from below, in all mixtures that keep `pins`, and what they have proved.
 
     A claim says that it is at least `least`, in `words`; `failed` says why a part of the claim does not hold that needs
     no record. The terms of a loss are never negative; of a linear function none may be left out.
+
+    So far, no mixture that keeps the pins loses less than `value`; one that misses each pin by d may lose less, by
+    `prices` times d. `leaves` counts records by their kinds, `unused` are the terms that no record has.
     """
 
     terms: Sequence[PosedTerm]
@@ -170,35 +158,39 @@ class Goal:
     least: Fraction = Fraction(0)
     words: str = ""
     failed: str = ""
+    value: Fraction = Fraction(0)
+    prices: Fraction = Fraction(0)
+    leaves: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.unused = {i for i, one in enumerate(self.terms) if one.settled is None}
+
+
+GoalsOf: TypeAlias = Callable[[Any], Sequence[Goal]]
+"""Turns the claims of the first line into goals; a file about a result has none there."""
 
 
 class Checker:
     """Reads records, and adds up what they prove; each term may be used once.
 
-    `goals` turns the claims of the first line into goals; a file about a result has none there.
+    `signs` is what bounds trees of signs.
     """
 
-    def __init__(
-        self,
-        panel: PosedPanel,
-        work: WorkLeft,
-        goals: Callable[[Any], Sequence[Goal]],
-        signs: TreeRule = least_of_signs,
-    ) -> None:
-        self.panel, self.work, self.signs, self.make = panel, work, signs, goals
-        self.goals, self.found, self.claimed = list[Goal](), list[ProvedBound](), False
+    def __init__(self, panel: PosedPanel, work: WorkLeft, make: GoalsOf, signs: TreeRule) -> None:
+        self.panel, self.work, self.make, self.signs = panel, work, make, signs
+        self.goals, self.claimed = list[Goal](), False
 
-    def bounds(self, lines: ProofLines) -> list[tuple[Goal, ProvedBound]]:
-        """What the whole file bounds.
+    def proved(self, file: ProofLines) -> list[Goal]:
+        """The goals of a file, with what it proves of them.
 
         Losses are never negative, so that leaving out a term or a law only lowers a bound: records need not be shown to
         be independent or complete, as long as no term is used twice.
         """
         try:
-            self._read(iter(lines), lines)
+            self._read(iter(file), file)
         except ProofRefusedError as error:
-            raise ProofRefusedError(str(error), error.line or lines.number) from None
-        return list(zip(self.goals, self.found, strict=True))
+            raise ProofRefusedError(str(error), file.number) from None
+        return self.goals
 
     def _read(self, lines: Iterator[dict[str, Any]], file: ProofLines) -> None:
         first = next(lines, {})
@@ -207,9 +199,6 @@ class Checker:
         if first != FORM | {"sha256": self.panel.digest}:
             raise ProofRefusedError("the proof is not of this format and version, or about another panel or other laws")
         self.goals = list(self.make(claims))
-        self.found = [
-            ProvedBound(unused={i for i, one in enumerate(goal.terms) if one.settled is None}) for goal in self.goals
-        ]
         for records, record in enumerate(lines):
             if record.keys() == {"end"}:
                 integer(record["end"], records, records)
@@ -223,29 +212,25 @@ class Checker:
         claim = integer(record.pop("claim", None) if self.claimed else 0, 0, len(self.goals) - 1)
         if record.keys() != {"terms", "ratios", "bits", "laws", "pins", "nodes"}:
             raise ProofRefusedError("a record has terms, ratios, bits, laws, pins and nodes")
-        goal, found = self.goals[claim], self.found[claim]
-        bits = integer(record["bits"], 0, MOST_BITS)
+        goal = self.goals[claim]
+        total = PlaneSum(integer(record["bits"], 0, MOST_BITS))
         ids = numbered(record["terms"], len(goal.terms))
-        if not found.unused.issuperset(ids):
+        if not goal.unused.issuperset(ids):
             raise ProofRefusedError("a term is used twice, or is settled by logic and counts already")
-        found.unused.difference_update(ids)
-        total = PlaneSum(bits)
+        goal.unused.difference_update(ids)
         for i, ratio in zip(ids, integers(record["ratios"], len(ids)), strict=True):
             total.add_term(goal.terms[i], ratio)
-        pins = record["pins"]
-        if not isinstance(pins, list):
-            raise ProofRefusedError("a list of pins is missing")
-        for one in pins:
+        for one in listed(record["pins"], "pins"):
             pin, price = integers(one, 2)
             total.add_pin(goal.pins[integer(pin, 0, len(goal.pins) - 1)], price)
         laws = numbered(record["laws"], len(self.panel.laws))
         whole = CostSum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
-        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file=file, signs=self.signs)
-        least = total.constant + Fraction(tree.least(integer(record["nodes"], 1, 1 << 30), lines), 1 << bits)
-        found.value += least if goal.linear else max(Fraction(0), least)
-        found.prices += total.prices
-        for kind in tree.kinds():
-            found.leaves[kind] = found.leaves.get(kind, 0) + 1
+        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file, self.signs)
+        bound = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
+        least = total.constant + Fraction(bound, 1 << total.bits)
+        goal.value += least if goal.linear else max(Fraction(0), least)
+        goal.prices += total.prices
+        goal.leaves.update(tree.kinds())
 
 
 class PlaneSum:
@@ -294,8 +279,8 @@ class ProofTree:
     """R3 and R4: the least value of E over worlds is the least over branches that cover all of them."""
 
     def __init__(self, total: CostSum, laws: dict[int, int], work: WorkLeft, file: ProofLines, signs: TreeRule) -> None:
-        self.total, self.laws, self.work, self.seen = total, laws, work, set[str]()
-        self.file, self.signs = file, signs
+        self.total, self.laws, self.work, self.file, self.signs = total, laws, work, file, signs
+        self.seen = set[str]()
 
     def kinds(self) -> list[str]:
         """The kinds of its leaves."""
@@ -320,54 +305,37 @@ class ProofTree:
         return min(found)
 
     def _inherit(self, branch: Branch, node: dict[str, Any]) -> Branch:
+        """A node's own clusters, and messages between them."""
         clusters = branch.clusters
         if "k" in node:
-            if not isinstance(node["k"], list):
-                raise ProofRefusedError("a list of clusters is missing")
-            scopes = [tuple(integers(one)) for one in node["k"]]
+            scopes = [tuple(integers(one)) for one in listed(node["k"], "clusters")]
             clusters = cluster_tables(self.total, scopes, branch.states, self.work)
         if "m" in node:
             if clusters is None or not isinstance(node["m"], list):
                 raise ProofRefusedError("messages without clusters")
             shift = integer(node.get("u", 0), 0, MOST_BITS)
-            clusters = with_messages(clusters, [_message(one) for one in node["m"]], shift, self.work)
-        return Branch(branch.states, branch.depth, clusters)
-
-    def _of_signs(self, node: dict[str, Any], tree: bytes, states: States) -> int:
-        """R7: variables with two states have signs, -1 in the first one and 1 in the second."""
-        variables = numbered(node["s"], len(self.total.space.variables))
-        prices = [integers(one, 2) for one in node["p"]] if isinstance(node.get("p"), list) else [[-1, 0]]
-        if any(law not in self.laws for law, _ in prices):
-            raise ProofRefusedError("a tree of signs has prices of laws of its record")
-        form = sign_form(self.total, variables, {self.laws[law]: price for law, price in prices})
-        left = [states.get(v, (0, 1)) for v in variables]
-        return self.signs(form, [0 if len(one) == 2 else 2 * one[0] - 1 for one in left], tree, self.work)
+            clusters = with_messages(clusters, list(map(_message, node["m"])), shift, self.work)
+        return replace(branch, clusters=clusters)
 
     def _split(self, node: dict[str, Any], branch: Branch) -> list[Branch]:
         """R4: the children's states must cover those that are left to the variable."""
-        x = integer(node["v"], 0, len(self.total.space.variables) - 1)
-        if (
-            not node.keys() <= {"v", "c", "k", "m", "u"}
-            or not isinstance(node.get("c"), list)
-            or branch.depth >= DEEPEST
-        ):
+        space, children = self.total.space, node.get("c")
+        x = integer(node["v"], 0, len(space.variables) - 1)
+        is_split = node.keys() <= {"v", "c", "k", "m", "u"} and isinstance(children, list)
+        if not is_split or branch.depth >= DEEPEST:
             raise ProofRefusedError("a split has v and c, and is not too deep")
-        left = branch.states.get(x, tuple(range(self.total.space.variables[x].size)))
-        several = [integers(states) for states in node["c"]]
-        if len(several) > self.total.space.variables[x].size:
+        several, size = list(map(integers, listed(children, "states"))), space.variables[x].size
+        if len(several) > size:
             raise ProofRefusedError("a split has more branches than its variable has states")
+        left = branch.states.get(x, tuple(range(size)))
         if not set(left) <= {state for states in several for state in states}:
             raise ProofRefusedError("the branches of a split do not cover all states of its variable")
-        kept = [tuple(s for s in left if s in states) for states in map(frozenset, several)]
-        clusters = branch.clusters
-        return [
-            Branch(
-                {**branch.states, x: states},
-                branch.depth + 1,
-                None if clusters is None else clusters.within(x, states, self.work),
-            )
-            for states in kept
-        ]
+        found, clusters = [], branch.clusters
+        for named in map(frozenset, several):
+            kept = tuple(state for state in left if state in named)
+            below = clusters and clusters.within(x, kept, self.work)
+            found.append(Branch({**branch.states, x: kept}, branch.depth + 1, below))
+        return found
 
     def _leaf(self, node: dict[str, Any], branch: Branch) -> int:
         kind = next((kind for kind in KINDS if kind in node), "")
@@ -384,6 +352,16 @@ class ProofTree:
         assert branch.clusters is not None
         self.work.spend(sum(map(len, branch.clusters.tables)))
         return branch.clusters.least()
+
+    def _of_signs(self, node: dict[str, Any], tree: bytes, states: States) -> int:
+        """R7: variables with two states have signs, -1 in the first one and 1 in the second."""
+        variables = numbered(node["s"], len(self.total.space.variables))
+        prices = [integers(one, 2) for one in listed(node.get("p"), "prices of laws")]
+        if any(law not in self.laws for law, _ in prices):
+            raise ProofRefusedError("a tree of signs has prices of laws of its record")
+        form = sign_form(self.total, variables, {self.laws[law]: price for law, price in prices})
+        left = [states.get(v, (0, 1)) for v in variables]
+        return self.signs(form, [0 if len(one) == 2 else 2 * one[0] - 1 for one in left], tree, self.work)
 
 
 def _message(found: Any) -> tuple[int, int, list[int], list[int]]:

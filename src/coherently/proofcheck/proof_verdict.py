@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from .check_errors import BadInputError, ProofRefusedError
-from .claimed_mixture import KEPT, WorldMixture, check_mixture, loss_above, read_claim
+from .claimed_mixture import KEPT, checked_mixture, loss_above, read_claim
 from .forecast_files import ReadingOptions, read_text
 from .leaves import WorkLeft
 from .loss_planes import LinearCost, LinearisedCost
 from .numbers import decimal, rounded_down
 from .posed_panel import PosedPanel, read_panel
-from .proof_records import LONGEST_FILE, Checker, Goal, ProofLines, ProvedBound
+from .proof_records import LONGEST_FILE, Checker, Goal, ProofLines
 from .sign_trees import TreeRule, least_of_signs
 from .stated_claims import CheckedResult, ClaimReader
 
@@ -88,16 +88,10 @@ def shown(x: Fraction, *, up: bool = False) -> str:
 def unit(panel: PosedPanel) -> Fraction:
     """The power of two at or below the median positive weight: what tolerances count as 1."""
     counts = Counter(one["weight"] for one in panel.form.forecasts)
-    ordered = sorted((decimal(text), count) for text, count in counts.items())
-    weights = [weight for weight, count in ordered for _ in range(count) if weight > 0]
-    if not weights:
-        return Fraction(1)
-    middle, power = weights[(len(weights) - 1) // 2], Fraction(1)
-    while power > middle:
-        power = Fraction(power, 2)
-    while 2 * power <= middle:
-        power = 2 * power
-    return power
+    weights = sorted(decimal(text) for text, count in counts.items() for _ in range(count) if decimal(text) > 0)
+    middle = weights[(len(weights) - 1) // 2] if weights else Fraction(1)
+    power = Fraction(2) ** (middle.numerator.bit_length() - middle.denominator.bit_length())
+    return power if power <= middle else Fraction(power, 2)
 
 
 def check(
@@ -116,59 +110,56 @@ def check(
         answer = None if result is None else _answer(panel, result)
 
         def goals(claims: Any) -> list[Goal]:
-            if claims is None and answer is None:
+            if claims is not None:
+                return ClaimReader(panel, answer, work).goals(claims)
+            if answer is None:
                 raise BadInputError("the proof is about a result: name its file, too")
-            if claims is None and answer is not None:
-                return [Goal(panel.terms(answer.claim.loss, work), panel.pins)]
-            return ClaimReader(panel, answer, work).goals(claims)
+            return [Goal(panel.terms(answer.claim.loss, work), panel.pins)]
 
-        checker = Checker(panel, work, goals, signs)
-        bounds = checker.bounds(ProofLines(proof, limits.bytes))
+        proved = Checker(panel, work, goals, signs).proved(ProofLines(proof, limits.bytes))
     except ProofRefusedError as error:
         return ProofVerdict("refused", str(error), line=error.line)
-    if checker.claimed or answer is None:
-        claims = tuple(_proved_claim(goal, bound) for goal, bound in bounds)
-        weak = any(one.word == "weak" for one in claims)
-        leaves = Counter(kind for _, bound in bounds for kind, n in bound.leaves.items() for _ in range(n))
-        return ProofVerdict("weak" if weak else "proved", leaves=dict(leaves), claims=claims)
-    return _nearest(panel, answer, *bounds[0])
+    if answer is not None and not proved[0].words:
+        return _nearest(panel, answer, proved[0])
+    claims = tuple(map(_proved_claim, proved))
+    word = "weak" if any(one.word == "weak" for one in claims) else "proved"
+    return ProofVerdict(word, leaves=dict(sum((goal.leaves for goal in proved), Counter())), claims=claims)
 
 
 def _answer(panel: PosedPanel, result: str) -> CheckedResult:
     claim = read_claim(result)
     if claim.digest != panel.digest:
         raise ProofRefusedError("the result was made from another panel, or with other laws")
-    mixture = WorldMixture(panel.space, claim.parts)
-    check_mixture(panel, mixture, claim)
-    return CheckedResult(claim, mixture)
+    return CheckedResult(claim, checked_mixture(panel, claim))
 
 
-def _settled(goal: Goal) -> Fraction:
-    """A number below what terms lose that logic settles."""
+def _lower(goal: Goal) -> Fraction:
+    """L: what records prove, and a number below what terms lose that logic settles."""
     costs = [term.cost for term in goal.terms if term.settled is not None]
     known = [one.settled(True) for one in costs if not isinstance(one, LinearisedCost | LinearCost)]
-    return sum(map(rounded_down, known), Fraction(0))
+    return sum(map(rounded_down, known), goal.value)
 
 
-def _proved_claim(goal: Goal, bound: ProvedBound) -> ProvedClaim:
-    away = goal.least - bound.value - _settled(goal)
-    lacking = goal.linear and bool(bound.unused)
+def _proved_claim(goal: Goal) -> ProvedClaim:
+    away = goal.least - _lower(goal)
+    lacking = goal.linear and bool(goal.unused)
     if away <= 0 and not lacking and not goal.failed:
         return ProvedClaim("proved", goal.words)
     why = goal.failed or ("a part of it has no record" if lacking else f"{shown(away, up=True)} are missing")
     return ProvedClaim("weak", f"it is not proved that {goal.words}: {why}")
 
 
-def _nearest(panel: PosedPanel, answer: CheckedResult, goal: Goal, bound: ProvedBound) -> ProofVerdict:
+def _nearest(panel: PosedPanel, answer: CheckedResult, goal: Goal) -> ProofVerdict:
     """The verdict on the claim of a result, that no answer loses less."""
-    terms, unused = goal.terms, sorted(bound.unused)
-    upper, lower = loss_above(answer.mixture, terms), bound.value + _settled(goal)
-    if lower > upper + bound.prices * KEPT:
+    terms, unused = goal.terms, sorted(goal.unused)
+    upper, lower = loss_above(answer.mixture, terms), _lower(goal)
+    if lower > upper + goal.prices * KEPT:
         return ProofVerdict("refused", FAULT)
     tolerance = answer.claim.tolerance
     proved = upper - lower <= tolerance * max(unit(panel), upper)
     why = f"nothing is proved of {len(unused)} terms, such as {terms[unused[0]].text!r}" if unused else ""
-    return ProofVerdict("proved" if proved else "weak", why, upper, lower, tolerance=tolerance, leaves=bound.leaves)
+    word, leaves = "proved" if proved else "weak", dict(goal.leaves)
+    return ProofVerdict(word, why, upper, lower, tolerance=tolerance, leaves=leaves)
 
 
 def check_files(

@@ -41,9 +41,8 @@ class SignForm:
         free = [i for i, sign in enumerate(signs) if not sign]
         pull = [sum(map(mul, row, signs)) for row in self.a]
         constant = self.constant + sum(map(mul, self.h, signs)) + sum(map(mul, pull, signs))
-        return free, SignForm(
-            constant, [self.h[i] + 2 * pull[i] for i in free], [[self.a[i][j] for j in free] for i in free]
-        )
+        a = [[self.a[i][j] for j in free] for i in free]
+        return free, SignForm(constant, [self.h[i] + 2 * pull[i] for i in free], a)
 
 
 TreeRule: TypeAlias = Callable[[SignForm, list[int], bytes, WorkLeft], int]
@@ -69,13 +68,10 @@ def sign_form(total: CostSum, variables: Sequence[int], prices: Mapping[int, int
             continue
         if function.mask is None or len(function.scope) > 2 or any(v not in place for v in function.scope):
             raise ProofRefusedError("a semidefinite form needs functions of one or two of its variables")
-        f = [c if function.mask >> i & 1 else price for i in range(1 << len(function.scope))]
-        at = [place[v] for v in function.scope]
-        if len(at) == 1:
-            constant += 4 * (f[0] + f[1])
-            h[at[0]] += 4 * (f[1] - f[0])
-            continue
-        i, j = at
+        # One variable is taken as two of which the second does not matter.
+        each = 4 >> len(function.scope)
+        f = [c if function.mask >> cell & 1 else price for cell in range(4 // each) for _ in range(each)]
+        i, j = place[function.scope[0]], place[function.scope[-1]]
         constant += 2 * sum(f)
         h[i] += 2 * (f[2] + f[3] - f[0] - f[1])
         h[j] += 2 * (f[1] + f[3] - f[0] - f[2])
@@ -85,46 +81,20 @@ def sign_form(total: CostSum, variables: Sequence[int], prices: Mapping[int, int
 
 
 @dataclass(frozen=True)
-class ConvexForm:
-    """8 E = constant + h.s + s'Ps for the signs s of some variables, with P positive semidefinite."""
+class ConvexForm(SignForm):
+    """A form in the variables `free` alone, whose A is positive semidefinite."""
 
     free: Sequence[int]
-    constant: int
-    h: Sequence[int]
-    p: Sequence[Sequence[int]]
-
-
-def convex_form(
-    form: SignForm, signs: Sequence[int], y: Sequence[int], k: int, c: Sequence[Sequence[int]]
-) -> ConvexForm:
-    """Subtract a diagonal, and check that what is left is semidefinite.
-
-    As s_i^2 = 1, 8 E = K + sum of Y + h.s + s'(A - diag Y)s for any Y. If 4^k (A - diag Y) - C C' is diagonally
-    dominant with a diagonal that is not negative, it is semidefinite (Gershgorin), and so is A - diag Y.
-    """
-    free, own = form.where(signs)
-    p = [list(row) for row in own.a]
-    for i, one in enumerate(y):
-        p[i][i] -= one
-    away = [0] * len(free)
-    for i, row in enumerate(p):
-        for j in range(i):
-            rest = abs((row[j] << (2 * k)) - sum(map(mul, c[i], c[j])))
-            away[i] += rest
-            away[j] += rest
-    if any((p[i][i] << (2 * k)) - sum(map(mul, c[i], c[i])) < away[i] for i in range(len(free))):
-        raise ProofRefusedError("the form of a semidefinite leaf is not shown to be semidefinite")
-    return ConvexForm(free, own.constant + sum(y), own.h, p)
 
 
 class Tangent:
-    """s'Ps >= 2 z'Ps - z'Pz for any point z, and what is linear in s is least at a corner of the signs left.
+    """s'As >= 2 z'As - z'Az for any point z, and what is linear in s is least at a corner of the signs left.
 
     The point is in units of 2^-12, so that everything is multiplied by 2^24.
     """
 
     def __init__(self, form: ConvexForm, point: Sequence[int]) -> None:
-        slopes = [sum(map(mul, row, point)) for row in form.p]
+        slopes = [sum(map(mul, row, point)) for row in form.a]
         self.form = form
         self.constant = (form.constant << (2 * POINT)) - sum(map(mul, slopes, point))
         self.linear = [(h << (2 * POINT)) + (slope << (POINT + 1)) for h, slope in zip(form.h, slopes, strict=True)]
@@ -143,20 +113,36 @@ class SignTreeReader:
     def __init__(self, form: SignForm, tree: bytes, work: WorkLeft) -> None:
         self.form, self.tree, self.work, self.at = form, tree, work, 0
 
-    def numbers(self, kind: str, count: int) -> tuple[int, ...]:
-        """The next numbers, of 1 (B), 2 (h), 4 (i) or 8 bytes (q)."""
-        found: tuple[int, ...] = struct.unpack_from(f"<{count}{kind}", self.tree, self.at)
-        self.at += count * {"B": 1, "H": 2, "h": 2, "i": 4, "q": 8}[kind]
+    def numbers(self, kind: str, count: int = 1) -> tuple[int, ...]:
+        """The next numbers, of 1 (B), 2 (H, h), 4 (i) or 8 bytes (q)."""
+        form = f"<{count}{kind}"
+        found: tuple[int, ...] = struct.unpack_from(form, self.tree, self.at)
+        self.at += struct.calcsize(form)
         return found
 
     def convex(self, signs: Sequence[int]) -> ConvexForm:
-        """The next form, for the signs that are free."""
+        """The next form, for the signs that are free: subtract a diagonal, check that what is left is semidefinite.
+
+        As s_i^2 = 1, 8 E = K + sum of Y + h.s + s'(A - diag Y)s for any Y. If 4^k (A - diag Y) - C C' is diagonally
+        dominant with a diagonal that is not negative, it is semidefinite (Gershgorin), and so is A - diag Y.
+        """
         n = signs.count(0)
         self.work.spend(n * n * n + len(signs) * len(signs))
-        y, (k,) = self.numbers("q", n), self.numbers("B", 1)
+        y, (k,) = self.numbers("q", n), self.numbers("B")
         if k > MOST_SHIFT:
             raise ProofRefusedError(f"a semidefinite form has k above {MOST_SHIFT}")
-        return convex_form(self.form, signs, y=y, k=k, c=[self.numbers("i", i + 1) for i in range(n)])
+        c = [self.numbers("i", i + 1) for i in range(n)]
+        free, own = self.form.where(signs)
+        p, away = [list(row) for row in own.a], [0] * n
+        for i, row in enumerate(p):
+            row[i] -= y[i]
+            for j in range(i):
+                rest = abs((row[j] << (2 * k)) - sum(map(mul, c[i], c[j])))
+                away[i] += rest
+                away[j] += rest
+        if any((p[i][i] << (2 * k)) - sum(map(mul, c[i], c[i])) < away[i] for i in range(n)):
+            raise ProofRefusedError("the form of a semidefinite leaf is not shown to be semidefinite")
+        return ConvexForm(own.constant + sum(y), own.h, p, free)
 
     def tangent(self, form: ConvexForm, signs: Sequence[int]) -> Tangent:
         """The next point; variables that are not free are at their signs."""
@@ -166,7 +152,7 @@ class SignTreeReader:
 
     def split(self, signs: list[int], *, upper_first: bool) -> list[list[int]]:
         """R4: the two branches of the next variable, the one that comes first last."""
-        (v,) = self.numbers("H", 1)
+        (v,) = self.numbers("H")
         if v >= len(signs) or signs[v]:
             raise ProofRefusedError("a split of signs is not of a variable that is free")
         return [[*signs[:v], sign, *signs[v + 1 :]] for sign in ((-1, 1) if upper_first else (1, -1))]
@@ -177,7 +163,7 @@ class SignTreeReader:
         found, tangent = list[int](), None
         while waiting:
             own, form = waiting.pop()
-            while (code := self.numbers("B", 1)[0]) in (POINTED, FORMED):
+            while (code := self.numbers("B")[0]) in (POINTED, FORMED):
                 form = self.convex(own) if code == FORMED else form
                 if form is None:
                     raise ProofRefusedError("a point has no semidefinite form above it")

@@ -32,13 +32,13 @@ from math import lcm
 from typing import Any
 
 from .check_errors import BadInputError, ProofRefusedError
-from .claimed_mixture import ABSENT, ResultClaim, WorldMixture, broken_law, loss_above
+from .claimed_mixture import ABSENT, ResultClaim, WorldMixture, lawful_mixture, loss_above
 from .language import read_event
 from .leaves import WorkLeft
 from .loss_planes import LinearCost, LossRule
 from .numbers import decimal
 from .posed_panel import Event, PosedPanel, PosedPin, PosedTerm
-from .proof_records import Goal
+from .proof_records import Goal, integer, listed
 from .truth_functions import TruthFunction
 
 MET = Fraction(1, 10**6)
@@ -85,14 +85,14 @@ class ClaimReader:
 
     def goals(self, claims: Any) -> list[Goal]:
         """The goals of all claims."""
-        if not isinstance(claims, list) or not claims:
+        if not listed(claims, "claims"):
             raise ProofRefusedError("a list of claims is missing")
         return [self.goal(one) for one in claims]
 
     def goal(self, told: Any) -> Goal:
         """The goal of a claim."""
-        kinds = {"bound": self._bound, "saving": self._saving, "book": self._book, "no book": self._no_book}
-        kinds["distance"] = self._distance
+        kinds = {"bound": self._bound, "saving": self._saving, "book": self._book}
+        kinds |= {"no book": self._no_book, "distance": self._distance}
         make = kinds.get(str(told.get("kind"))) if isinstance(told, dict) else None
         if make is None:
             raise ProofRefusedError(f"a claim is of one of these kinds: {', '.join(kinds)}")
@@ -106,10 +106,6 @@ class ClaimReader:
             raise BadInputError("the proof is about what a result says: name the file of the result, too")
         return self.answer
 
-    def _linear(self, parts: Sequence[tuple[str, Event, Fraction, Fraction]]) -> list[PosedTerm]:
-        """The sum of a [E & H] + c [H] over texts, events, a and c."""
-        return [PosedTerm(*event, LinearCost(a, c), None, text, turned=False) for text, event, a, c in parts]
-
     def _bound(self, told: dict[str, Any]) -> Goal:
         end, sign = ("least", 1) if "least" in told else ("most", -1)
         level, text = number(told[end]), str(told["event"])
@@ -118,33 +114,32 @@ class ClaimReader:
         except KeyError as error:
             raise ProofRefusedError(f"{text!r} is about {error}, which no forecast or law mentions") from None
         words = f"the result implies that the probability of {text!r} is at {end} {told[end]}"
-        return Goal(self._linear([(text, event, Fraction(sign), -sign * level)]), self.pins(), True, words=words)
+        return Goal([_linear(text, event, Fraction(sign), -sign * level)], self.pins(), True, words=words)
 
     def pins(self) -> list[PosedPin]:
         """What agrees with a result: it keeps pins, gives forecast events their probabilities, and meets what it meets.
 
         Pins and ends are moved to the result's own mixture, which misses them by rounding.
         """
-        mixture, found = self._result().mixture, dict[tuple[str, str, str], PosedPin]()
-
-        def moved(text: str, event: Event, low: Fraction, high: Fraction) -> PosedPin:
-            u, h = map(mixture.probability, event)
-            ends = (low, high) if h <= ABSENT else (min(low, Fraction(u, h)), max(high, Fraction(u, h)))
-            return PosedPin(text, *event, *ends)
-
+        mixture, found = self._result().mixture, dict[tuple[str, ...], PosedPin]()
         for pin in self.panel.pins:
-            found[pin.text, "pin", ""] = moved(pin.text, (pin.joint, pin.condition), pin.low, pin.high)
+            found[pin.text, "pin"] = pin
         for one in self.panel.form.forecasts:
             text, lower, upper = one["event"], one.get("lower", ""), one.get("upper", "")
             if decimal(one["weight"]) > 0 and (text, lower, upper) not in found:
-                event, low, high = self.panel.events[text], decimal(lower or "0"), decimal(upper or "1")
-                u, h = map(mixture.probability, event)
+                low, high = decimal(lower or "0"), decimal(upper or "1")
+                u, h = map(mixture.probability, self.panel.events[text])
                 if h <= ABSENT:  # nothing is said where a condition is impossible
                     low, high = Fraction(0), Fraction(1)
                 elif not (lower or upper) or not (low - MET) * h <= u <= (high + MET) * h:
                     low, high = Fraction(u, h), Fraction(u, h)
-                found[text, lower, upper] = moved(text, event, low, high)
-        return list(found.values())
+                found[text, lower, upper] = PosedPin(text, *self.panel.events[text], low, high)
+        moved = []
+        for pin in found.values():
+            u, h = mixture.probability(pin.joint), mixture.probability(pin.condition)
+            x = Fraction(u, h) if h > ABSENT else pin.low
+            moved.append(replace(pin, low=min(pin.low, x), high=max(pin.high, x)))
+        return moved
 
     def _saving(self, told: dict[str, Any]) -> Goal:
         claim, least = self._result().claim, number(told["least"])
@@ -157,7 +152,7 @@ class ClaimReader:
                 a, c = sums.get(text, (Fraction(0), Fraction(0)))
                 x = values[text]
                 sums[text] = a - 2 * weight * (p - x), c + weight * (p * p - x * x)
-        terms = self._linear([(text, self.panel.events[text], a, c) for text, (a, c) in sums.items()])
+        terms = [_linear(text, self.panel.events[text], a, c) for text, (a, c) in sums.items()]
         words = f"the result saves at least {told['least']} of the Brier penalty of the forecasts in every world"
         return Goal(terms, (), True, least, words)
 
@@ -178,7 +173,7 @@ class ClaimReader:
         fee, spread, least = number(told["fee"]), number(told["spread"]), number(told["least"])
         offers, parts, trades = self.offers(told["of"]), [], []
         for place, written in told["stakes"]:
-            one, stake = offers[_place(place)], number(written)
+            one, stake = offers[integer(place, 0, len(offers) - 1)], number(written)
             price = one.price(stake, spread)
             if price is None:
                 raise ProofRefusedError(f"a bet on {one.text!r} has no price on that side")
@@ -187,17 +182,14 @@ class ClaimReader:
             trades.append(f"{'sell' if stake > 0 else 'buy'} {written.strip('-')} of {one.text!r}{by} at {price}")
         # Whole coefficients are not rounded, so that the profit is proved to the last digit.
         scale = lcm(*(x.denominator for part in parts for x in part[2:]))
-        scaled = [(text, event, a * scale, c * scale) for text, event, a, c in parts]
+        terms = [_linear(text, event, a * scale, c * scale) for text, event, a, c in parts]
         more = f" and {len(trades) - MOST_SHOWN} more" if len(trades) > MOST_SHOWN else ""
         words = f"these bets win at least {told['least']} in every world: {', '.join(trades[:MOST_SHOWN])}{more}"
-        return Goal(self._linear(scaled), (), True, least * scale, words)
+        return Goal(terms, (), True, least * scale, words)
 
     def mixture(self, told: dict[str, Any]) -> WorldMixture:
-        """A mixture of worlds that obey the laws."""
-        mixture = WorldMixture(self.panel.space, told["worlds"])
-        if (law := broken_law(self.panel, mixture)) is not None:
-            raise ProofRefusedError(f"a world of a claim breaks the law {law!r}")
-        return mixture
+        """The mixture of a claim."""
+        return lawful_mixture(self.panel, told["worlds"], "a claim")
 
     def _no_book(self, told: dict[str, Any]) -> Goal:
         most, best = number(told["most"]), self.best_unit(told)
@@ -235,7 +227,7 @@ class ClaimReader:
             low, high = one.bid or Fraction(0), Fraction(1) if one.ask is None else one.ask
             low, high = (1 - high, 1 - low) if turned else (low, high)
             cost = rule.interval(low, high, Fraction(1)) if one.quoted else rule.merged([(low, Fraction(1))])
-            term = PosedTerm(joint, given, cost, settled, text=one.text, turned=turned)
+            term = PosedTerm(joint, given, cost, settled, one.text, turned)
             if one.quoted or settled is not None or given.constant is None:
                 terms.append(term)
             else:
@@ -254,14 +246,13 @@ def number(found: Any) -> Fraction:
     return Fraction(found)
 
 
+def _linear(text: str, event: Event, a: Fraction, c: Fraction) -> PosedTerm:
+    """The function a [E & H] + c [H]."""
+    return PosedTerm(*event, LinearCost(a, c), None, text, turned=False)
+
+
 def _whose(of: str | None) -> str:
     return "at the panel's means" if of is None else f"of {of!r}" if of else "of all judges"
-
-
-def _place(found: Any) -> int:
-    if type(found) is not int or found < 0:
-        raise ProofRefusedError("bets are named by their numbers, from 0 on")
-    return found
 
 
 def _offer(lines: Sequence[dict[str, Any]], *, mean: bool) -> Offer:

@@ -8,13 +8,15 @@ Logic on tables is then logic on integers.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias, cast
+from itertools import pairwise
+from math import prod
+from typing import Any, TypeAlias
 
 from .check_errors import BadInputError
-from .language import Declaration, Step
+from .language import LITERALS, Declaration, Step
 
 LARGEST_TABLE = 1 << 22
 LARGEST_KEY = 1 << 16
@@ -23,6 +25,8 @@ FEW = 5
 """Maximum number of literals of a count that is eliminated as a table."""
 FIRST_DAY, LAST_DAY = 1, 3652059
 
+Comparison: TypeAlias = tuple[()] | tuple[str, tuple[str, ...]]
+"""A relation and values; empty of a Boolean variable."""
 Literal: TypeAlias = tuple[int, frozenset[int]]
 """A variable, and the states in which the literal holds."""
 
@@ -64,76 +68,65 @@ TRUE, FALSE = TruthFunction((), 1), TruthFunction((), 0)
 
 
 class Variable:
-    """A variable: its name, and for a declared one which states its comparisons hold in."""
+    """A variable with its states: all values that may differ, those alike in each of the formulas' comparisons as one.
 
-    def __init__(self, name: str, declaration: Declaration | None = None) -> None:
+    A comparison is a relation and values; that of a Boolean variable is empty, and holds where the variable is true.
+    """
+
+    def __init__(self, name: str, declaration: Declaration | None, comparisons: Collection[Comparison]) -> None:
         self.name, self.declaration = name, declaration
-        self.size, self.truths = 2, dict[tuple[str, tuple[str, ...]], frozenset[int]]()
-        self.samples, self.state_of = list[Fraction | str](), list[int]()
-
-    def close(self, comparisons: Iterable[tuple[str, tuple[str, ...]]]) -> None:
-        """Make the states: samples of all values that may differ, those alike in every comparison as one state."""
-        assert self.declaration is not None
-        wanted = list(comparisons)
-        self.samples = self._samples(wanted)
+        self.samples = self._samples([text for one in comparisons for text in (one[1] if one else ())])
         alike: list[list[int]] = [[] for _ in self.samples]
-        holds = []
-        for number, comparison in enumerate(wanted):
-            holds.append(self._held(*comparison))
-            for place in holds[-1]:
+        for number, comparison in enumerate(comparisons):
+            for place in self.held(*comparison):
                 alike[place].append(number)
         states: dict[tuple[int, ...], int] = {}
         self.state_of = [states.setdefault(tuple(one), len(states)) for one in alike]
         self.size = len(states)
-        for comparison, places in zip(wanted, holds, strict=True):
-            self.truths[comparison] = frozenset(self.state_of[place] for place in places)
+        self.truths = {comparison: self.states_where(*comparison) for comparison in comparisons}
 
-    def states_where(self, relation: str, values: tuple[str, ...]) -> frozenset[int]:
+    def states_where(self, relation: str = "", values: tuple[str, ...] = ()) -> frozenset[int]:
         """The states in which a comparison holds, also one that no formula has."""
-        return frozenset(self.state_of[place] for place in self._held(relation, values))
+        return frozenset(self.state_of[place] for place in self.held(relation, values))
 
-    def _samples(self, wanted: list[tuple[str, tuple[str, ...]]]) -> list[Fraction | str]:
-        """All named values; of a quantity, each number that is mentioned, and one between each two, below and above."""
+    def _samples(self, texts: Iterable[str]) -> list[Any]:
+        """All named values; of a quantity, each one that is mentioned, and one between each two, below and above."""
         declared = self.declaration
-        assert declared is not None
+        if declared is None:
+            return [False, True]
         if declared.kind == "named":
             return list(declared.values)
-        named = sorted({declared.quantity(text) for _, values in wanted for text in values})
-        found: list[Fraction | str] = []
-        before: Fraction | None = None
-        for at in named:
-            between = at - 1 if before is None else Fraction(before + at, 2)
-            if declared.kind == "date":  # whole days, from 0001-01-01 to 9999-12-31
-                between = at - 1 if before is None else before + 1
-            if declared.kind == "number" or FIRST_DAY <= between < at:
-                found.append(between)
-            found.append(at)
-            before = at
-        last = Fraction(FIRST_DAY) if before is None else before + 1
-        return found if declared.kind == "date" and last > LAST_DAY else [*found, last]
+        named = sorted({declared.quantity(text) for text in texts}) or [Fraction(FIRST_DAY)]
+        if declared.kind == "date":
+            days = {day for at in named for day in (at - 1, at, at + 1)}
+            return sorted(day for day in days if FIRST_DAY <= day <= LAST_DAY)
+        return sorted({*named, *(Fraction(a + b, 2) for a, b in pairwise([named[0] - 1, *named, named[-1] + 1]))})
 
-    def _held(self, relation: str, values: tuple[str, ...]) -> list[int]:
+    def held(self, relation: str = "", values: tuple[str, ...] = ()) -> list[int]:
         """The samples for which a comparison holds."""
         declared = self.declaration
-        assert declared is not None
+        if (declared is None) == bool(relation):
+            is_it = "is declared, so it must be compared" if declared else "is compared with a value but not declared"
+            raise BadInputError(f"{self.name} {is_it}")
+        if declared is None:
+            return [1]
         if declared.kind == "named":
             if not set(values) <= set(declared.values) or relation not in ("=", "!=", "in"):
                 raise BadInputError(f"{self.name} has named values; it cannot be compared by {relation} {values}")
-            wanted: set[Fraction | str] = set(values)
+            wanted: list[Any] = list(values)
         else:
-            wanted = {declared.quantity(text) for text in values}
+            wanted = [declared.quantity(text) for text in values]
         if relation in ("=", "in", "!="):
             return [i for i, sample in enumerate(self.samples) if (sample in wanted) != (relation == "!=")]
-        at, samples = declared.quantity(values[0]), cast(list[Fraction], self.samples)  # which are sorted
-        below, most = bisect_left(samples, at), bisect_right(samples, at)
-        places = {"<": (0, below), "<=": (0, most), ">": (most, len(samples)), ">=": (below, len(samples))}
-        return list(range(*places[relation]))
+        below, most = bisect_left(self.samples, wanted[0]), bisect_right(self.samples, wanted[0])
+        every = range(len(self.samples))
+        return list({"<": every[:below], "<=": every[:most], ">": every[most:], ">=": every[below:]}[relation])
 
-    def state_with(self, comparisons: Iterable[tuple[str, tuple[str, ...], bool]]) -> int | None:
+    def state_with(self, told: Iterable[tuple[Comparison, bool]]) -> int | None:
         """A state in which some comparisons are true and others false; None if there is no such value."""
         left = set(range(len(self.samples)))
-        for relation, values, truth in comparisons:
-            holds = self._held(relation, values)
+        for comparison, truth in told:
+            holds = self.held(*comparison)
             left = left.intersection(holds) if truth else left.difference(holds)
         return self.state_of[min(left)] if left else None
 
@@ -142,40 +135,25 @@ class StateSpace:
     """The variables, in the order in which texts mention them, and functions made of programs."""
 
     def __init__(self, declarations: Sequence[Declaration], programs: Sequence[Sequence[Step]]) -> None:
-        self.declared = {one.name: one for one in declarations}
-        self.variables, self.number = list[Variable](), dict[str, int]()
-        compared: dict[str, dict[tuple[str, tuple[str, ...]], None]] = {}
+        declared, compared = {one.name: one for one in declarations}, dict[str, dict[Comparison, None]]()
         for program in programs:
             for step in program:
-                if step[0] == "variable":
-                    self._mention(str(step[1]), compared=False)
-                elif step[0] == "comparison":
-                    self._mention(str(step[1]), compared=True)
-                    compared.setdefault(str(step[1]), {})[step[2], step[3]] = None  # type: ignore[index]
-        for name, comparisons in compared.items():
-            self.variables[self.number[name]].close(comparisons)
-
-    def _mention(self, name: str, *, compared: bool) -> None:
-        if compared != (name in self.declared):
-            is_it = "is compared with a value but not declared" if compared else "is declared, so it must be compared"
-            raise BadInputError(f"{name} {is_it}")
-        if name not in self.number:
-            self.number[name] = len(self.variables)
-            self.variables.append(Variable(name, self.declared.get(name)))
+                if step[0] in LITERALS:
+                    compared.setdefault(step[1], {})[step[2:]] = None
+        self.variables = [Variable(name, declared.get(name), compared[name]) for name in compared]
+        self.number = {name: i for i, name in enumerate(compared)}
 
     def literal(self, step: Step) -> Literal:
         """What a step about one variable says."""
-        variable = self.number[str(step[1])]
-        if step[0] == "variable":
-            return variable, frozenset((1,))
-        return variable, self.variables[variable].truths[step[2], step[3]]  # type: ignore[index]
+        variable = self.number[step[1]]
+        return variable, self.variables[variable].truths[step[2:]]
 
     def function(self, program: Sequence[Step]) -> TruthFunction:
         """The function of a program, of those variables alone that matter to it."""
         counted = self._count(program)
         if counted is not None and len(counted.counts) in (0, len(counted.literals) + 1):
             return TRUE if counted.counts else FALSE
-        scope = sorted({self.number[str(step[1])] for step in program if step[0] in ("variable", "comparison")})
+        scope = sorted({self.number[step[1]] for step in program if step[0] in LITERALS})
         if counted is not None and self.cells(scope) > LARGEST_KEY:
             return TruthFunction(tuple(scope), None, counted)
         if self.cells(scope) > LARGEST_TABLE:
@@ -189,10 +167,20 @@ class StateSpace:
 
     def cells(self, scope: Iterable[int]) -> int:
         """The number of combinations of states."""
-        cells = 1
-        for variable in scope:
-            cells *= self.variables[variable].size
-        return cells
+        return prod(self.variables[variable].size for variable in scope)
+
+    def strides(self, scope: Sequence[int]) -> dict[int, int]:
+        """How far the next state of each variable is in a table."""
+        return {v: self.cells(scope[i + 1 :]) for i, v in enumerate(scope)}
+
+    def states(self, scope: Iterable[int]) -> dict[int, tuple[int, ...]]:
+        """All states of variables."""
+        return {v: tuple(range(self.variables[v].size)) for v in scope}
+
+    def truth(self, function: TruthFunction) -> list[bool]:
+        """The table of a function, one entry for each combination of states."""
+        assert function.mask is not None
+        return [bit == "1" for bit in reversed(f"{function.mask:0{self.cells(function.scope)}b}")]
 
     def complement(self, function: TruthFunction) -> TruthFunction:
         """The function that is true where this one is false."""
@@ -214,13 +202,13 @@ class StateSpace:
         for step in steps:
             if step == ("not",) and literals:
                 literals[-1] = (literals[-1][0], self._others(literals[-1]))
-            elif step[0] in ("variable", "comparison"):
+            elif step[0] in LITERALS:
                 literals.append(self.literal(step))
             else:
                 return None
         if len({variable for variable, _ in literals}) < len(literals) or len(literals) != n:
             return None
-        held = frozenset(j for j in range(len(literals) + 1) if counted(str(word), int(str(k)), j) != negated)
+        held = frozenset(j for j in range(len(literals) + 1) if counted(word, k, j) != negated)
         literals.sort(key=lambda one: one[0])
         first = literals[0]
         if sorted(first[1]) < sorted(self._others(first)):  # one of two ways to write the same count
@@ -239,7 +227,7 @@ class StateSpace:
             kind = step[0]
             if kind == "constant":
                 stack.append(full if step[1] else 0)
-            elif kind in ("variable", "comparison"):
+            elif kind in LITERALS:
                 literal = self.literal(step)
                 if literal not in known:
                     known[literal] = self._literal_mask(literal, scope, cells)
@@ -248,11 +236,11 @@ class StateSpace:
                 stack[-1] ^= full
             elif kind == "count":
                 _, word, k, n = step
-                taken = [stack.pop() for _ in range(int(str(n)))]
-                stack.append(count_mask(taken, str(word), int(str(k)), full))
+                taken = [stack.pop() for _ in range(n)]
+                stack.append(count_mask(taken, word, k, full))
             else:
                 second, first = stack.pop(), stack.pop()
-                stack.append(joined(str(kind), first, second, full))
+                stack.append(joined(kind, first, second, full))
         return stack.pop()
 
     def _literal_mask(self, literal: Literal, scope: Sequence[int], cells: int) -> int:
@@ -269,6 +257,15 @@ class StateSpace:
         stride, size = self.cells(scope[place + 1 :]), self.variables[scope[place]].size
         first = mask & self._literal_mask((scope[place], frozenset((0,))), scope, self.cells(scope))
         return first * (((1 << stride * size) - 1) // ((1 << stride) - 1)) == mask
+
+
+def places(scope: Iterable[Any], strides: Mapping[Any, int], states: Mapping[Any, Sequence[int]]) -> list[int]:
+    """Where a table with these strides has its entry for each combination of states of a scope, the last fastest."""
+    found = [0]
+    for one in scope:
+        stride = strides.get(one, 0)
+        found = [place + stride * state for place in found for state in states[one]]
+    return found
 
 
 def counted(word: str, k: int, n: int) -> bool:

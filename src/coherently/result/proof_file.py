@@ -460,7 +460,7 @@ def _literal(panel: PosedPanel, text: str) -> Literal:
     variable = panel.space.number[str(step[1])]
     if step[0] == "variable":
         return variable, frozenset((1,))
-    return variable, panel.space.variables[variable].states_where(step[2], step[3])  # type: ignore[arg-type]
+    return variable, panel.space.variables[variable].states_where(step[2], step[3])
 
 
 def _written(
