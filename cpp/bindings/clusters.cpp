@@ -70,6 +70,7 @@ nb::object tree_of(const ClusterProof& proof) {
 }  // namespace
 
 void bind_clusters(nb::module_& module) {
+    module.def("sum_below", &sum_below, nb::arg("a"), nb::arg("b"));
     nb::class_<Proving>(module, "ClusterProof")
         .def(nb::init<SharedFunctions, std::shared_ptr<Space>, double, double>(), nb::arg("functions"),
              nb::arg("space").none() = nb::none(), nb::arg("cells") = ClusterProof::most_cells,

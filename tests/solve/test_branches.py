@@ -4,6 +4,8 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import coherently as co
@@ -135,6 +137,43 @@ def test_a_stopped_proof_bounds_by_its_open_branches():
             before = core.bound()
         assert done
         assert core.bound() >= least - 1.1e-6
+
+
+def test_a_proof_that_is_stopped_before_it_has_begun_bounds_by_negative_coefficients():
+    panel = co.Panel.from_records(sparse_rows(6, 12, 30))
+    part = max((one.merged for one in split(pose(panel, find_loss("brier")).merged)), key=len)
+    worlds = (np.arange(2**part.n_variables)[:, None] >> np.arange(part.n_variables) & 1).astype(np.uint8)
+    core = _core.ClusterProof(part.handle, None, 8.0, 20.0)
+    for seed in range(3):
+        coefficients = np.random.default_rng(seed).normal(size=len(part))
+        least = (part.functions.hold(worlds) @ coefficients).min()
+        core.start(coefficients, worlds[0], 1e-6, keep=True)
+        for _ in range(2):
+            core.stop()
+            assert not core.run(2**40, hasty=False)
+            assert core.nodes() == 0
+            assert core.tree() is None
+            assert core.bound() == pytest.approx(np.minimum(coefficients, 0).sum(), abs=1e-6)
+            assert core.bound() <= least
+        assert core.run(2**40, hasty=False)
+        assert least - 1.1e-6 <= core.bound() <= least + 1e-12
+        assert core.tree() is not None
+
+
+@given(st.integers(-(2**54), 2**54), st.integers(-(2**54), 2**54))
+@example(2**53 + 2, 1)  # nearest would be 2^53 + 4
+@example(2**54 - 4, 7)
+@example(-(2**53) - 2, 1)
+def test_sums_of_clusters_are_rounded_down(a, b):
+    a, b = float(a), float(b)
+    whole = int(a) + int(b)
+    assert whole - 8 <= int(_core.sum_below(a, b)) <= whole
+    if abs(whole) <= 2**52:
+        assert int(_core.sum_below(a, b)) == whole
+
+
+def test_sums_of_clusters_with_what_laws_forbid_are_infinite():
+    assert _core.sum_below(1.0, np.inf) == _core.sum_below(np.inf, -(2.0**60)) == np.inf
 
 
 def test_the_same_proof_twice():

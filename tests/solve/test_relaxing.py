@@ -15,7 +15,7 @@ from coherently.solve.component.objective import objective_of
 from coherently.solve.component.planes import tangent
 from coherently.solve.facts import Proof
 from coherently.solve.relaxed import cycles
-from coherently.solve.relaxed.certificate import least_sum
+from coherently.solve.relaxed.certificate import balanced, least_sum
 from coherently.solve.relaxed.cycles import bound_by_cycles
 from coherently.solve.worlds.grounds import Grounds
 from tests.problem.test_terms import worlds_of
@@ -51,6 +51,18 @@ def ring(seed, size=7):
     return co.Panel.from_records(rows)
 
 
+def quarrel(seed, size=5):
+    """Three judges contradict each other on what holds given each variable, which none of them says is likely."""
+    rng = np.random.default_rng(seed)
+    rows = [("A", f"x{i}", 0.0) for i in range(size)]
+    for i in range(size):
+        for judge in "ABC":
+            j, k = rng.choice([v for v in range(size) if v != i], 2, replace=False)
+            event = rng.choice([f"x{j}", f"x{j} & x{k}", f"x{j} | x{k}", f"~x{j} & x{k}"])
+            rows.append((judge, f"{event} given x{i}", float(rng.choice([0.02, 0.1, 0.5, 0.9, 0.98]))))
+    return co.Panel.from_records(rows)
+
+
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.1, 1.0, 100.0]))
 def test_no_forces_lift_a_sum_above_that_of_a_world(seed, strength):
     _, _, groups, truth = draw(seed, "flat")
@@ -59,6 +71,28 @@ def test_no_forces_lift_a_sum_above_that_of_a_world(seed, strength):
     forces = strength * rng.normal(size=len(groups.members))
     least = (truth @ coefficients).min()
     assert least_sum(coefficients, groups, forces) <= least + 1e-12 * (1 + np.abs(forces).sum())
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.1, 1.0, 100.0]))
+def test_balanced_forces_have_the_sums_of_coefficients_and_prove_no_less(seed, strength):
+    _, _, groups, truth = draw(seed, "flat")
+    rng = np.random.default_rng(seed + 1)
+    coefficients = rng.normal(size=truth.shape[1])
+    forces = strength * rng.normal(size=len(groups.members))
+    found, rounding = balanced(coefficients, groups, forces), 1e-12 * (1 + np.abs(forces).sum())
+    inside = np.unique(groups.members)
+    assert np.bincount(groups.members, found, len(coefficients))[inside] == pytest.approx(coefficients[inside])
+    assert least_sum(coefficients, groups, found) >= least_sum(coefficients, groups, forces) - rounding
+    assert least_sum(coefficients, groups, found) <= (truth @ coefficients).min() + rounding
+
+
+@pytest.mark.parametrize("loss", ["brier", "spherical"])
+@pytest.mark.parametrize("seed", range(4))
+def test_where_conditions_vanish_the_answer_over_clusters_is_found(seed, loss):
+    _, objective, groups = largest(quarrel(seed), loss)
+    found = TermsOverGroups(objective, groups).minimise(Budget())
+    assert found.sides[objective.condition].min() < 1e-6
+    assert 0 <= objective.value(found.sides) - found.bound() < 1e-8
 
 
 @pytest.mark.parametrize("loss", LOSSES)

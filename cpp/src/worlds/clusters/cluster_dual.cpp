@@ -9,7 +9,6 @@ namespace coherently {
 namespace {
 
 constexpr double steep = 4 * ClusterDual::heaviest;  // what one cluster asks of another for what laws forbid in it
-constexpr double largest = 4503599627370496.0;       // 2^52: sums of two such whole numbers are exact
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
@@ -27,7 +26,8 @@ void least_entries(const Table& table, const std::vector<std::uint32_t>& place, 
 
 }  // namespace
 
-ClusterGraph::ClusterGraph(std::span<const Scope> scopes, std::span<const std::int32_t> states, double cells) {
+ClusterGraph::ClusterGraph(std::span<const Scope> scopes, std::span<const std::int32_t> states, double cells,
+                           const std::atomic<bool>& stopped) {
     const auto order = small_order(scopes, states, Table::forbidden).nodes;
     std::vector<std::size_t> turn(states.size());
     for (std::size_t i = 0; i < order.size(); ++i) turn[at(order[i])] = i;
@@ -41,7 +41,7 @@ ClusterGraph::ClusterGraph(std::span<const Scope> scopes, std::span<const std::i
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     for (const Scope& scope : distinct) put({scope, -1});
-    for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t i = 0; i < order.size() && !stopped; ++i) {
         auto& bucket = buckets[i];
         std::stable_sort(bucket.begin(), bucket.end(),
                          [](const Item& x, const Item& y) { return x.scope.size() > y.scope.size(); });
@@ -83,7 +83,7 @@ ClusterGraph::ClusterGraph(std::span<const Scope> scopes, std::span<const std::i
 }
 
 ClusterDual::ClusterDual(const ClusterGraph& graph, std::span<const Table> tables, std::span<const Table> laws,
-                         std::vector<std::int32_t> states)
+                         std::vector<std::int32_t> states, const std::atomic<bool>& stopped)
     : states_(std::move(states)) {
     std::vector<std::vector<std::int32_t>> near(states_.size());
     for (std::size_t k = 0; k < graph.clusters.size(); ++k) {
@@ -93,6 +93,7 @@ ClusterDual::ClusterDual(const ClusterGraph& graph, std::span<const Table> table
     }
     reach_.assign(clusters_.size(), 0.0);
     const auto add = [&](const Table& table, bool everywhere) {
+        if (stopped) return;
         for (const std::int32_t k : near[at(table.scope[0])]) {
             Table& cluster = clusters_[at(k)];
             if (!contains(cluster.scope, table.scope)) continue;
@@ -108,6 +109,7 @@ ClusterDual::ClusterDual(const ClusterGraph& graph, std::span<const Table> table
     for (const Table& table : tables) add(table, false);
     for (const Table& law : laws) add(law, true);
     for (const auto& [a, b, scope] : graph.edges) {
+        if (stopped) return;
         edges_.push_back({a, b, scope, nullptr, nullptr, 0, {}});
         place(edges_.back());
     }
@@ -123,9 +125,12 @@ void ClusterDual::place(Edge& edge) const {
     edge.cells = static_cast<std::size_t>(cells_of(edge.scope, states_));
 }
 
-void ClusterDual::sweep() {
-    for (Edge& edge : edges_) send(edge);
-    for (std::size_t i = edges_.size(); i-- > 0;) send(edges_[i]);
+void ClusterDual::sweep(const std::atomic<bool>& stopped) {
+    const std::size_t size = edges_.size();
+    for (std::size_t i = 0; i < 2 * size; ++i) {
+        if (stopped) return;
+        send(edges_[std::min(i, 2 * size - 1 - i)]);
+    }
     add_up();
 }
 
@@ -180,23 +185,19 @@ std::size_t ClusterDual::size() const {
 
 bool ClusterDual::has_room(std::int32_t cluster, double more) {
     double& reach = reach_[at(cluster)];
-    if (reach + more >= largest) {
+    if (reach + more >= largest_whole) {
         reach = 0;
         for (const double entry : clusters_[at(cluster)].entries)
             if (std::abs(entry) < Table::forbidden) reach = std::max(reach, std::abs(entry));
     }
-    if (reach + more >= largest) return false;
+    if (reach + more >= largest_whole) return false;
     reach += more;
     return true;
 }
 
 void ClusterDual::add_up() {
     bound_ = 0;
-    for (const Table& cluster : clusters_) {
-        bound_ += cluster.least();
-        // Only sums of this size are rounded; the next smaller number is below what was lost.
-        if (std::abs(bound_) > largest && bound_ < Table::forbidden) bound_ = std::nextafter(bound_, -Table::forbidden);
-    }
+    for (const Table& cluster : clusters_) bound_ = sum_below(bound_, cluster.least());
 }
 
 ClusterDual ClusterDual::fixed(std::int32_t node, std::int32_t state) const {

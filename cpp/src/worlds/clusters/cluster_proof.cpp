@@ -43,11 +43,17 @@ ClusterProof::ClusterProof(const EventView& events, const Space* space, double c
       free_(events.n_variables, {}, {}, {}),
       space_(space),
       nodes_(space ? *space : free_),
+      cells_(cells),
       elimination_(elimination) {
     for (std::size_t node = 0; node < nodes_.size(); ++node)
         states_.push_back(static_cast<std::int32_t>(nodes_.states(node)));
+}
+
+bool ClusterProof::prepare() {
+    if (is_prepared_) return true;
+    narrow_.clear(), truth_.clear(), laws_.clear(), has_wide_ = false;
     std::vector<Scope> scopes;
-    const EventView laws = space ? space->laws() : free_.laws();
+    const EventView laws = space_ ? space_->laws() : free_.laws();
     const auto size_of = [&](std::span<const std::int32_t> variables) {
         return cells_of(nodes_.touched(variables), states_);
     };
@@ -57,7 +63,7 @@ ClusterProof::ClusterProof(const EventView& events, const Space* space, double c
             if (const double size = size_of(view.variables_of(j)); size <= largest_table) all += size;
     const double largest = all <= all_cells ? largest_table : smaller_table;
     const auto is_narrow = [&](std::span<const std::int32_t> variables) { return size_of(variables) <= largest; };
-    for (std::size_t j = 0; j < events_.size(); ++j) {
+    for (std::size_t j = 0; j < events_.size() && !stopped_; ++j) {
         if (events_.variables_of(j).empty()) continue;
         if (!is_narrow(events_.variables_of(j))) {
             has_wide_ = true;
@@ -67,18 +73,20 @@ ClusterProof::ClusterProof(const EventView& events, const Space* space, double c
         truth_.push_back(truth_of(function_of(events_, j), nodes_, states_));
         scopes.push_back(truth_.back().scope);
     }
-    for (std::size_t i = 0; i < laws.size(); ++i) {
+    for (std::size_t i = 0; i < laws.size() && !stopped_; ++i) {
         if (!is_narrow(laws.variables_of(i))) {
             has_wide_ = true;
             continue;
         }
         Table law = truth_of(function_of(laws, i), nodes_, states_);
-        for (double& entry : law.entries) entry = (entry > 0) == space->truth(i) ? 0.0 : Table::forbidden;
+        for (double& entry : law.entries) entry = (entry > 0) == space_->truth(i) ? 0.0 : Table::forbidden;
         scopes.push_back(law.scope);
         laws_.push_back(std::move(law));
     }
-    cells = std::min(cells, all_cells / static_cast<double>(scopes.size() + 1));
-    graph_ = ClusterGraph(scopes, states_, cells);
+    graph_ =
+        ClusterGraph(scopes, states_, std::min(cells_, all_cells / static_cast<double>(scopes.size() + 1)), stopped_);
+    is_prepared_ = !stopped_;
+    return is_prepared_;
 }
 
 void ClusterProof::start(std::span<const double> coefficients, const World& known, double slack, bool keep) {
@@ -91,25 +99,38 @@ void ClusterProof::start(std::span<const double> coefficients, const World& know
     slack_ = std::max(0.0, std::floor(slack / unit_) - events);
     coefficients_.clear();
     for (const double c : coefficients) coefficients_.push_back(std::floor(c / unit_));
-    rest_ = 0;
-    for (const double c : coefficients_) rest_ += std::min(0.0, c);
-    Open root{nullptr, {}, std::vector<std::int32_t>(states_.size(), -1), keep ? 0 : -1};
+    best_ = whole(known), first_cutoff_ = cutoff();
+    has_begun_ = false, keep_ = keep, visited_ = enough_ = kept_cells_ = stored_ = 0;
+    better_.clear(), open_.clear(), tree_.clear();
+    stopped_ = false;
+}
+
+bool ClusterProof::begin() {
+    if (!prepare()) return false;
+    Open root{nullptr, {}, std::vector<std::int32_t>(states_.size(), -1), keep_ ? 0 : -1};
+    rest_ = lowest();
     for (std::size_t i = 0; i < narrow_.size(); ++i) {
         const double c = coefficients_[narrow_[i]];
         rest_ -= std::min(0.0, c);
         root.tables.push_back(truth_[i]);
         for (double& entry : root.tables.back().entries) entry = entry > 0 ? c : 0.0;
     }
-    best_ = whole(known), first_cutoff_ = cutoff(), proved_ = Table::forbidden;
     for (std::size_t j = 0; j < events_.size(); ++j)  // events that never hold
         if (events_.variables_of(j).empty()) rest_ -= std::min(0.0, coefficients_[j]);
-    root.dual = std::make_unique<ClusterDual>(graph_, root.tables, laws_, states_);
+    root.dual = std::make_unique<ClusterDual>(graph_, root.tables, laws_, states_, stopped_);
+    if (stopped_) return false;
     root.tables.insert(root.tables.end(), laws_.begin(), laws_.end());
-    keep_ = keep, visited_ = enough_ = kept_cells_ = 0, stored_ = root.dual->size();
-    better_.clear(), open_.clear();
-    tree_.assign(keep, {});
-    stopped_ = false;
+    stored_ = root.dual->size(), proved_ = Table::forbidden;
+    tree_.assign(keep_, {});
     open_.push_back(std::move(root));
+    has_begun_ = true;
+    return true;
+}
+
+double ClusterProof::lowest() const {
+    double sum = 0;
+    for (const double c : coefficients_) sum += std::min(0.0, c);
+    return sum;
 }
 
 double ClusterProof::whole(const World& world) const {
@@ -123,6 +144,10 @@ double ClusterProof::whole(const World& world) const {
 }
 
 bool ClusterProof::run(std::size_t nodes, bool hasty) {
+    if (!has_begun_ && !begin()) {
+        stopped_ = false;
+        return false;
+    }
     while (!open_.empty() && visited_ < nodes && stored_ < most_stored && !stopped_) {
         if (hasty && enough_ > 0 && visited_ >= enough_) break;
         Open open = std::move(open_.back());
@@ -134,14 +159,14 @@ bool ClusterProof::run(std::size_t nodes, bool hasty) {
 }
 
 double ClusterProof::bound() const {
-    double least = proved_;
+    double least = has_begun_ ? proved_ : lowest();
     for (const Open& open : open_) least = std::min(least, open.dual->bound() + rest_);
     return unit_ * std::min(least, best_);
 }
 
 const std::vector<ClusterProof::Branch>& ClusterProof::tree() const {
     static const std::vector<Branch> none;
-    return open_.empty() && keep_ && kept_cells_ <= most_kept ? tree_ : none;
+    return has_begun_ && open_.empty() && keep_ && kept_cells_ <= most_kept ? tree_ : none;
 }
 
 ClusterProof::Branch* ClusterProof::kept(const Open& open) {
@@ -200,8 +225,8 @@ bool ClusterProof::tighten(Open& open) {
     const std::size_t most = visited_ == 1 ? root_sweeps : sweeps;
     const double least_gain = visited_ == 1 ? root_worthwhile : worthwhile;
     for (std::size_t i = 0; i < most; ++i) {
+        dual.sweep(stopped_);
         if (stopped_) return false;
-        dual.sweep();
         const double left = cutoff() - rest_ - last, gained = dual.bound() - last;
         if (gained >= left || gained < least_gain * left) break;
         last = dual.bound();
@@ -219,12 +244,12 @@ void ClusterProof::coarsen(Open& open, bool is_leaf) {
     const double needed =
         is_leaf ? cutoff() - rest_ : open.dual->bound() - 0.02 * (cutoff() - rest_ - open.dual->bound());
     const double spare = std::max(1.0, open.dual->bound() - needed);
-    int shift = std::min(40, std::ilogb(spare));
-    for (; shift > 0; --shift) {
+    int shift = 0;
+    for (int finer = std::min(40, std::ilogb(spare)); finer > 0 && shift == 0 && !stopped_; --finer) {
         ClusterDual coarse = *open.dual;
-        if (!coarse.coarsen(std::ldexp(1.0, shift)) || coarse.bound() < needed) continue;
+        if (!coarse.coarsen(std::ldexp(1.0, finer)) || coarse.bound() < needed) continue;
         *open.dual = std::move(coarse);
-        break;
+        shift = finer;
     }
     branch.shift = shift;
     branch.messages = open.dual->sent();

@@ -1,6 +1,7 @@
 #include "coherently/worlds/clusters/tables.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -50,6 +51,12 @@ std::vector<std::uint32_t> places(const Scope& outer, const Scope& inner, std::s
         found.swap(next);
     }
     return found;
+}
+
+double sum_below(double a, double b) {
+    const double sum = a + b;
+    // Only sums of this size are rounded; the next smaller number is below what was lost.
+    return std::abs(sum) > largest_whole && sum < Table::forbidden ? std::nextafter(sum, -Table::forbidden) : sum;
 }
 
 bool contains(const Scope& outer, const Scope& inner) {

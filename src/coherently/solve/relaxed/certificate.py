@@ -58,6 +58,21 @@ def least_sum(coefficients: Vector, groups: Groups, forces: Vector) -> float:
     return float(np.minimum(rest, 0.0).sum()) + least_on_rows(groups, forces)
 
 
+def balanced(coefficients: Vector, groups: Groups, forces: Vector) -> Vector:
+    """Forces with the sums c: what is missing on a coordinate goes to its groups, in equal parts.
+
+    `least_sum` of these is at least that of `forces`. With the rest d = c - F and d_g its part in group g,
+
+        min over rows v of <e_g + d_g, v>  >=  min over rows v of <e_g, v>  +  the sum of min(d_g, 0),
+
+    and it is higher where a row that has a coordinate with d < 0 is not among the least.
+    """
+    count = np.bincount(groups.members, minlength=len(coefficients))
+    rest = coefficients - np.bincount(groups.members, forces, len(coefficients))
+    more: Vector = forces + (rest / np.maximum(count, 1))[groups.members]
+    return more
+
+
 def least_on_rows(groups: Groups, forces: Vector) -> float:
     """The sum over groups of the least <e_g, v> on a row v of the pattern."""
     return float(sum(np.sum(np.min(rows @ forces[slots][:, :, None], axis=1)) for rows, _, slots in by_shape(groups)))

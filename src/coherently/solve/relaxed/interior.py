@@ -69,6 +69,10 @@ class Relaxable(Protocol):
     def center(self) -> Vector:
         """The point to start at."""
 
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether the model is the function itself."""
+
     def bowl(self, x: Vector) -> Bowl:
         """A quadratic model, divided by the scale: its slope at x must be that of the function."""
 
@@ -82,14 +86,18 @@ def minimise_relaxed(
     """Minimise a convex function with each group in the hull of its pattern; see `interior_point`.
 
     Each step is one of Mehrotra's method on the model of the function at the mean of the groups' mixtures, which lies
-    inside all bounds. Near the answer, steps are those of Newton's method.
+    inside all bounds. Near the answer, steps are those of Newton's method. Where they do not end at the tolerance, they
+    are taken again `_with_care`, from where the error rose for the first time.
     """
     problem = lift(task.bowl(task.center), groups)
-    point = _start(problem, task.center)
+    point = before = _start(problem, task.center)
     least = previous = np.inf
     landing = TUNING.landing
+    turn: tuple[Lifted, Point, float] | None = None
     for iteration in range(max_iterations + 1):
         found, error = _judge(task, problem, point, iteration)
+        if turn is None and error > previous:
+            turn = problem, before, previous
         problem = replace(problem, bowl=task.bowl(found.x))
         if error <= landing:
             landing = 0.5 * error
@@ -102,9 +110,45 @@ def minimise_relaxed(
             break
         if budget is not None and budget.is_over():
             break
-        previous = error
+        previous, before = error, point
         point = _advance(problem, point)
-    return best
+    if least <= tolerance or task.is_quadratic or turn is None or (budget is not None and budget.is_over()):
+        return best
+    other, error = _with_care(task, *turn, budget, tolerance, range(iteration + 1, iteration + max_iterations))
+    return other if error < least else best
+
+
+def _with_care(
+    task: Relaxable,
+    problem: Lifted,
+    before: Point,
+    previous: float,
+    budget: Budget | None,
+    tolerance: float,
+    iterations: range,
+) -> tuple[Interior, float]:
+    """The answer by steps that lower the error, from a point and its error; the error of the answer.
+
+    Where a condition vanishes, its term bends ever more, and a barrier that falls faster than the model can follow
+    leaves the central path. A step that makes the error larger is taken back, and then again with a barrier that falls
+    less; the last of these only centres, and is kept.
+    """
+    least, care = np.inf, 1
+    for iteration in iterations:
+        point = _advance(problem, before, TUNING.care[care])
+        found, error = _judge(task, problem, point, iteration)
+        if error < least or iteration == iterations.start:
+            best, least = found, error
+        if iteration - best.iterations > TUNING.patience or (budget is not None and budget.is_over()):
+            break
+        if error > previous and care + 1 < len(TUNING.care):
+            care += 1
+            continue
+        if least <= tolerance and error > 0.5 * previous:
+            break
+        problem, before = replace(problem, bowl=task.bowl(found.x)), point
+        previous, care = error, max(0, care - 1)
+    return best, least
 
 
 def _judge(task: Relaxable, problem: Lifted, point: Point, iterations: int) -> tuple[Interior, float]:
@@ -123,6 +167,7 @@ class _SquaredDistance:
     def __init__(self, weight: Vector, target: Vector, center: Vector, groups: Groups) -> None:
         self.weight, self.target, self.center, self.groups = weight, target, center, groups
         self.scale = float(np.max(weight, initial=0.0)) or 1.0
+        self.is_quadratic = True
         self.only = bowl_of_squares(weight / self.scale, center)
 
     def bowl(self, x: Vector) -> Bowl:  # noqa: ARG002
@@ -149,20 +194,23 @@ def _start(problem: Lifted, center: Vector) -> Point:
 #
 # the system of `lifted` with h = s / m, plus a proximal term. Mehrotra's predictor aims at mu = 0, that is c = -m s.
 # The mean of m s that is left after its longest step, relative to the present one and cubed, is the centering factor of
-# the next aim, and the corrector also subtracts the product dm ds of the predictor, which the linearisation leaves out.
-# Both use one factorisation. Any forces f prove a bound (`relaxed_bound`), so a step need not be exact for the gap to
-# be valid.
+# the next aim, unless more of the barrier is to be kept. The corrector also subtracts the product dm ds of the
+# predictor, which the linearisation leaves out. Both use one factorisation. Any forces f prove a bound
+# (`relaxed_bound`), so a step need not be exact for the gap to be valid.
 
 
-def _advance(problem: Lifted, point: Point) -> Point:
-    """Take a predictor and corrector step (Mehrotra 1992), the same in primal and dual."""
+def _advance(problem: Lifted, point: Point, kept: float = 0.0) -> Point:
+    """Take a predictor and corrector step (Mehrotra 1992), the same in primal and dual.
+
+    It aims at no less than the part `kept` of the barrier.
+    """
     proximal = TUNING.proximal_mixture * problem.width**2.0
     system = System(problem, 1.0 / (point.slack / point.mixture + proximal))
     product = point.mixture * point.slack
     barrier = float(np.mean(product))
     guess = _step(system, point, -product)
     tried = point.plus(guess, _room(point, guess))
-    centering = (float(np.mean(tried.mixture * tried.slack)) / barrier) ** 3
+    centering = max(kept, (float(np.mean(tried.mixture * tried.slack)) / barrier) ** 3)
     aim = max(centering * barrier, TUNING.least_barrier)
     step = _step(system, point, aim - product - guess.mixture * guess.slack)
     return point.plus(step, (1.0 - np.clip(barrier, 1e-6, 1e-2)) * _room(point, step))

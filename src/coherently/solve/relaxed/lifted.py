@@ -58,6 +58,8 @@ class InteriorTuning:
     """The smallest mean of mixture times slack that a step aims at."""
     patience: int = 10
     """The number of iterations without a better answer after which the iteration ends."""
+    care: tuple[float, ...] = (0.0, 0.3, 0.6, 0.8, 1.0)
+    """The part of the barrier that a careful step keeps: one more for each step in a row that is taken back."""
     landing: float = 1e-6
     """The error at which the face of the optimum is first tried; it is tried again whenever the error has halved."""
     proximal_face: float = 1e-7

@@ -8,6 +8,7 @@
 // Ihler, Flerova, Dechter and Otten 2012, Join-graph based cost-shifting schemes).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,8 +28,9 @@ struct ClusterGraph {
     std::vector<Scope> clusters;
     std::vector<Edge> edges;
 
-    // Clusters of at most so many combinations, or of one of the scopes that has more.
-    ClusterGraph(std::span<const Scope> scopes, std::span<const std::int32_t> states, double cells);
+    // Clusters of at most so many combinations, or of one of the scopes that has more. Unfinished once stopped.
+    ClusterGraph(std::span<const Scope> scopes, std::span<const std::int32_t> states, double cells,
+                 const std::atomic<bool>& stopped);
     ClusterGraph() = default;
 };
 
@@ -36,14 +38,15 @@ class ClusterDual {
 public:
     static constexpr double heaviest = 17592186044416.0;  // 2^44: the sum of all sizes of entries must not be above it
 
-    // Tables count once; laws have entries 0 and Table::forbidden, and count in every cluster that contains them.
+    // Tables count once; laws have entries 0 and Table::forbidden, and count in every cluster that contains them. Once
+    // stopped, a dual is unfinished, and so is a sweep: its bound is that of before.
     ClusterDual(const ClusterGraph& graph, std::span<const Table> tables, std::span<const Table> laws,
-                std::vector<std::int32_t> states);
+                std::vector<std::int32_t> states, const std::atomic<bool>& stopped);
 
     // The sum of least entries.
     double bound() const { return bound_; }
     // Sends messages along all edges, forth and back.
-    void sweep();
+    void sweep(const std::atomic<bool>& stopped);
     // Rounds what was sent to whole multiples of a step; false if some of it could not be.
     bool coarsen(double step);
     // The number of entries of all clusters.

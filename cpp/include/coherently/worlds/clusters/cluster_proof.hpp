@@ -34,10 +34,12 @@ public:
     // Begins the proof that no world is lower than the lowest one found, which is `known` at first, less `slack`. With
     // `keep` the tree is kept.
     void start(std::span<const double> coefficients, const World& known, double slack, bool keep);
-    // Works until the proof is done, which is returned, or a limit is met: that of branches, of memory, or if `hasty`
-    // four times the branches that led to a world below the known one less the slack.
+    // Makes the clusters, the first time, and works until the proof is done, which is returned, or a limit is met: that
+    // of branches, of memory, or if `hasty` four times the branches that led to a world below the known one less the
+    // slack.
     bool run(std::size_t nodes, bool hasty);
-    // Ends the work that another thread is at.
+    // Ends the work that another thread is at, or the next one. If that was before the first branch, the bound is that
+    // of all negative coefficients.
     void stop() { stopped_ = true; }
 
     // No possible world's sum is below it.
@@ -68,6 +70,8 @@ private:
         std::vector<std::int32_t> states;  // of each node, -1 where it is open
         std::int32_t kept = -1;
     };
+    bool prepare();
+    bool begin();
     void visit(Open open);
     bool eliminate(const Open& open);
     bool tighten(Open& open);
@@ -76,6 +80,7 @@ private:
     std::int32_t branching_node(const Open& open) const;
     double cutoff() const { return best_ - slack_; }
     double whole(const World& world) const;
+    double lowest() const;
     Branch* kept(const Open& open);
 
     EventView events_;
@@ -85,13 +90,13 @@ private:
     std::vector<std::int32_t> states_;
     std::vector<std::size_t> narrow_;  // the events that have tables
     std::vector<Table> truth_, laws_;
-    bool has_wide_ = false;
-    double elimination_;
+    bool has_wide_ = false, is_prepared_ = false;
+    double cells_, elimination_;
     ClusterGraph graph_;
 
     std::vector<double> coefficients_;  // in units, whole
     double unit_ = 1, slack_ = 0, best_ = 0, first_cutoff_ = 0, rest_ = 0, proved_ = 0;
-    bool keep_ = false;
+    bool keep_ = false, has_begun_ = false;
     std::vector<Open> open_;
     std::vector<World> better_;
     std::size_t visited_ = 0, enough_ = 0, kept_cells_ = 0, stored_ = 0;

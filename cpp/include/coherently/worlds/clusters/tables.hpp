@@ -22,6 +22,10 @@ struct Table {
     double least() const;
 };
 
+constexpr double largest_whole = 4503599627370496.0;  // 2^52: sums of two such whole numbers are exact
+
+// The sum of two whole numbers, or a number below it if that is larger than 2^52.
+double sum_below(double a, double b);
 // The number of combinations, as a double because it may be large.
 double cells_of(std::span<const std::int32_t> scope, std::span<const std::int32_t> states);
 // For each combination of `outer`, the place of those states in a table about `inner`, which is a part of it.

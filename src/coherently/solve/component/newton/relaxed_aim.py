@@ -15,7 +15,7 @@ import numpy as np
 from coherently.solve.component.newton.steps import step_length
 from coherently.solve.component.objective import sides_at
 from coherently.solve.component.planes import PlaneBelow, tangent
-from coherently.solve.relaxed.certificate import least_sum
+from coherently.solve.relaxed.certificate import balanced, least_sum
 from coherently.solve.relaxed.cycles import tighten
 from coherently.solve.relaxed.interior import minimise_relaxed
 from coherently.solve.relaxed.lifted import Bowl
@@ -72,6 +72,7 @@ class TermsOverGroups:
         self.objective, self.groups = objective, groups
         self.scale = float(objective.weight.max(initial=0.0)) or 1.0
         self.center = np.full(objective.size + groups.auxiliary, 0.5)
+        self.is_quadratic = objective.is_quadratic
 
     def sides(self, x: Vector) -> Vector:
         """The probabilities of sides at coordinates."""
@@ -100,15 +101,25 @@ class TermsOverGroups:
 
     def least(self, plane: PlaneBelow, forces: Vector) -> float:
         """A lower bound on the sum of the plane's coefficients in any world."""
-        coefficients = np.concatenate([plane.coefficients, np.zeros(self.groups.auxiliary)])
-        return least_sum(coefficients, self.groups, forces) - WIDE * rounding_of(coefficients, forces)
+        forces = self.balanced(plane, forces)
+        return least_sum(self._coefficients(plane), self.groups, forces) - WIDE * rounding_of(
+            plane.coefficients, forces
+        )
+
+    def balanced(self, plane: PlaneBelow, forces: Vector) -> Vector:
+        """Forces near the given ones that prove no less of a plane's coefficients."""
+        return balanced(self._coefficients(plane), self.groups, forces)
+
+    def _coefficients(self, plane: PlaneBelow) -> Vector:
+        return np.concatenate([plane.coefficients, np.zeros(self.groups.auxiliary)])
 
     def minimise(self, budget: Budget) -> RelaxedAnswer:
         """The answer over clusters."""
         inner = minimise_relaxed(self, self.groups, budget, CLOSE)
         sides = self.sides(inner.x)
         plane = tangent(self.objective, sides)
-        return RelaxedAnswer(inner.x, sides, plane, self.least(plane, inner.forces), forces=inner.forces)
+        forces = self.balanced(plane, inner.forces)
+        return RelaxedAnswer(inner.x, sides, plane, self.least(plane, forces), forces=forces)
 
 
 def relax(part: Merged, objective: Objective, budget: Budget) -> RelaxedAnswer:
