@@ -98,9 +98,8 @@ def broken_cycles(whole: Merged, x: Vector) -> set[tuple[int, ...]]:
 
     n = whole.n_variables
     first, second, differ = _differences(whole, x)
-    # scipy before 1.15 takes graphs of no other numbers than of 32 bits.
-    rows = np.concatenate([first, first + n, first, first + n]).astype(np.int32)
-    columns = np.concatenate([second, second + n, second + n, second]).astype(np.int32)
+    rows = np.concatenate([first, first + n, first, first + n])
+    columns = np.concatenate([second, second + n, second + n, second])
     # A length of 0 would count as no link.
     length = np.concatenate([differ, differ, 1.0 - differ, 1.0 - differ]) + 0.1 * BROKEN / LONGEST
     graph = coo_array((length, (rows, columns)), shape=(2 * n, 2 * n)).tocsr()
