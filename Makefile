@@ -6,7 +6,7 @@ CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -ty
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate evidence leaderboard release fresh container clean again
+.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate evidence leaderboard release oldest fresh container clean again
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
@@ -66,6 +66,16 @@ leaderboard: $(VENV)/developed
 # The source archive and a repaired wheel for each of PYTHONS, and the tests of the repository against each.
 release: browser postgres
 	"$(PYTHON)" -m setup.release $(PYTHONS)
+
+# The tests with the oldest dependencies that pyproject.toml allows: old packages warn of newer ones beside them. The
+# page that needs no installation is left out: it is made with a compiler, and takes nothing from these packages.
+OLD := build/oldest
+oldest: dist/built browser postgres
+	rm -rf $(OLD) && "$(PYTHON)" -m venv $(OLD)
+	$(BIN)/python -m setup.oldest >$(OLD)/constraints.txt
+	$(OLD)/bin/pip install --quiet --constraint $(OLD)/constraints.txt "$$(echo dist/*.whl)[tests]"
+	$(OLD)/bin/pytest --numprocesses auto -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning \
+	  --ignore tests/browser --pyargs coherently tests
 
 # Both commands on a plain Debian, in a root of its own, whose mounts nobody else sees: as root and as an ordinary user.
 fresh:

@@ -332,6 +332,17 @@ def test_every_field_of_a_value_is_read_back_or_derived():
 CORPUS_FILES = sorted(CORPUS.glob("*.json"))
 
 
+def alike(one, other):
+    """The same JSON, to 1e-9: limits of intervals are computed again, and scipy's quantiles differ by 4e-12."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(alike(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(one == other)
+
+
 @pytest.mark.parametrize("file", CORPUS_FILES, ids=lambda file: file.stem)
 def test_records_of_every_version_stay_readable(file):
     """The corpus is never changed: a record of a new version is added beside the older ones."""
@@ -344,7 +355,7 @@ def test_records_of_every_version_stay_readable(file):
     written = value.as_dict()
     known = json.loads(file.read_text("utf-8"))
     if written["version"] == known.get("version"):
-        assert written == known
+        assert alike(written, known)
 
 
 def test_results_that_rested_on_a_program_are_read():

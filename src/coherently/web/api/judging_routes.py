@@ -66,7 +66,7 @@ def renew_link(bench: Bench, caller: Facilitating, panel: PanelId, judge: JudgeI
     return invitations.renew_link(bench, caller, panel, judge)
 
 
-@router.delete("/judges/{judge}/link", tags=["judges"], status_code=204)
+@router.delete("/judges/{judge}/link", tags=["judges"], status_code=204, response_model=None)
 def revoke_link(bench: Bench, caller: Facilitating, panel: PanelId, judge: JudgeId) -> None:
     """End a link; the answers are kept."""
     invitations.revoke_link(bench, caller, panel, judge)
@@ -137,13 +137,13 @@ def add_comment(
     return answers.add_comment(bench, caller, panel, draft, key=key)
 
 
-@router.put("/comments/{comment}/hidden", tags=["comments"], status_code=204)
+@router.put("/comments/{comment}/hidden", tags=["comments"], status_code=204, response_model=None)
 def hide_comment(bench: Bench, caller: Facilitating, panel: PanelId, comment: CommentId) -> None:
     """Let judges see a comment or a reply no longer."""
     discussions.moderate_comment(bench, caller, panel, comment, hidden=True)
 
 
-@router.delete("/comments/{comment}/hidden", tags=["comments"], status_code=204)
+@router.delete("/comments/{comment}/hidden", tags=["comments"], status_code=204, response_model=None)
 def show_comment(bench: Bench, caller: Facilitating, panel: PanelId, comment: CommentId) -> None:
     """Let judges see a comment or a reply again."""
     discussions.moderate_comment(bench, caller, panel, comment, hidden=False)

@@ -110,7 +110,7 @@ def make_report_link(
     return report_links.make_report_link(bench, caller, panel, draft, origin=origin)
 
 
-@router.delete("/panels/{panel}/report-links/{link}", tags=["files"], status_code=204)
+@router.delete("/panels/{panel}/report-links/{link}", tags=["files"], status_code=204, response_model=None)
 def revoke_report_link(bench: Bench, caller: Facilitating, panel: PanelId, link: ReportLinkId) -> None:
     """End a link to the report."""
     report_links.revoke_report_link(bench, caller, panel, link)

@@ -56,7 +56,7 @@ def edit_panel(bench: Bench, caller: Facilitating, panel: PanelId, edit: PanelEd
     return panels.edit_panel(bench, caller, panel, edit)
 
 
-@router.delete("/panels/{panel}", tags=["panels"], status_code=204)
+@router.delete("/panels/{panel}", tags=["panels"], status_code=204, response_model=None)
 def delete_panel(bench: Bench, caller: Facilitating, panel: PanelId) -> None:
     """Delete a panel; the links of its judges end."""
     panels.delete_panel(bench, caller, panel)
@@ -128,7 +128,7 @@ def restore_question(bench: Bench, caller: Facilitating, panel: PanelId, questio
     return question_edits.restore_question(bench, caller, panel, question)
 
 
-@router.delete("/panels/{panel}/questions/{question}", tags=["questions"], status_code=204)
+@router.delete("/panels/{panel}/questions/{question}", tags=["questions"], status_code=204, response_model=None)
 def withdraw_question(bench: Bench, caller: Facilitating, panel: PanelId, question: QuestionId) -> None:
     """Ask it no longer; its answers are kept."""
     questions.withdraw_question(bench, caller, panel, question)
@@ -146,7 +146,7 @@ def add_law(bench: Bench, caller: Facilitating, panel: PanelId, draft: LawDraft,
     return questions.add_law(bench, caller, panel, draft, key=key)
 
 
-@router.delete("/panels/{panel}/laws/{law}", tags=["laws"], status_code=204)
+@router.delete("/panels/{panel}/laws/{law}", tags=["laws"], status_code=204, response_model=None)
 def drop_law(bench: Bench, caller: Facilitating, panel: PanelId, law: LawId) -> None:
     """Let a law hold no longer."""
     questions.drop_law(bench, caller, panel, law)
