@@ -82,10 +82,12 @@ class Walk:
 
     def turn(self):
         after = {"private": "discussion", "discussion": self.rng.choice(["revision", "revision", "closed"])}
-        self.phase = after.get(self.phase, self.rng.choice(["discussion", "revision"]))
+        before, self.phase = self.phase, after.get(self.phase, self.rng.choice(["discussion", "revision"]))
         self.hidden = self.rng.random() < 0.5
-        self.number += self.phase in ANSWERING
-        return [self.send("/rounds", {"phase": self.phase, "hide_numbers": self.hidden})]
+        self.number += self.phase in ANSWERING and self.phase != before
+        asked = self.send("/rounds", {"phase": self.phase, "hide_numbers": self.hidden})
+        assert asked[1].json()["number"] == self.number
+        return [asked]
 
     def send(self, part, body):
         return (None, self.desk.http.post(self.path + part, json=body))
