@@ -13,6 +13,9 @@ from tests.web.api.test_streams import Listening
 
 ANSWERING = ("private", "revision")
 TURNS = {"private": "discussion", "discussion": "revision", "revision": "discussion"}
+UNDER_WAY = ("queued", "running")
+PATIENCE = 120.0
+"""Seconds until versions that were asked for must be done."""
 TEXTS = ("rain", "wind", "rain & wind")
 
 
@@ -118,8 +121,19 @@ class TwoServers:
         assert [board["hidden"] for board in boards] == [[], []]
         return told
 
+    def wait_for_versions(self, client):
+        """Until at most one version is not done, since a few at once are all that is allowed."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            versions = client.get(f"{self.path}/aggregations").json()["aggregations"]
+            if sum(each["status"] in UNDER_WAY for each in versions) <= 1:
+                return
+            time.sleep(0.2)
+        raise AssertionError("no worker of either server ends a version")
+
     def aggregate(self, here, there):
         """A version that is asked for at both servers with one key is one, and done at either."""
+        self.wait_for_versions(there)
         headers = {"Idempotency-Key": f"version-{self.versions}"}
         asked = [client.post(f"{self.path}/aggregations", json={}, headers=headers) for client in (here, there)]
         if 409 in (statuses := {answer.status_code for answer in asked}):  # nobody has answered yet
