@@ -175,7 +175,7 @@ def _long(cells: dict[str, Any], options: ReadingOptions, where: str) -> Forecas
         raise BadInputError(f"{where}: the probability lies outside its interval")
     judge, event = _name(cells.get("judge", "panel"), where), _name(cells["event"], where)
     weight, time = doubles.weight(cells.get("weight", "1"), where), _moment(cells.get("time", "0"), where)
-    return ForecastRow(judge, event, probability, weight, low, high, time)
+    return ForecastRow(judge, event, probability, weight, lower=low, upper=high, time=time)
 
 
 def _name(cell: object, where: str) -> str:

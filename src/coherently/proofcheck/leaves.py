@@ -203,7 +203,7 @@ def cluster_tables(total: CostSum, scopes: Sequence[tuple[int, ...]], states: St
     tables = [[0] * prod(len(left[v]) for v in scope) for scope in scopes]
     outside = [(function, c) for function, c in total.parts.items() if not homes(function)]
     rest = sum(c * one.constant if one.constant is not None else min(0, c) for one, c in outside)
-    found = ClusterTables(space, scopes, tables, rest, left)
+    found = ClusterTables(space, scopes, tables, rest, states=left)
     for function, c in total.parts.items():
         for home in sorted(homes(function))[:1]:
             found.add(home, function.scope, [c * true for true in space.truth(function)], work)

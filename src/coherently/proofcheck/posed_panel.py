@@ -111,7 +111,8 @@ class PosedPanel:
         for key, told in points.items():
             joint, given, settled, ends = key
             cost = loss.cost(told, ends, conditional=given.constant is None)
-            found.append(PosedTerm(joint, given, cost, settled, *first[key]))
+            text, turned = first[key]
+            found.append(PosedTerm(joint, given, cost, settled, text=text, turned=turned))
         return found
 
     def side(self, text: str, work: WorkLeft) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:

@@ -225,7 +225,7 @@ class Checker:
             total.add_pin(goal.pins[integer(pin, 0, len(goal.pins) - 1)], price)
         laws = numbered(record["laws"], len(self.panel.laws))
         whole = CostSum(self.panel.space, total.parts, [self.panel.laws[i] for i in laws])
-        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file, self.signs)
+        tree = ProofTree(whole, {law: i for i, law in enumerate(laws)}, self.work, file, signs=self.signs)
         bound = tree.least(integer(record["nodes"], 1, 1 << 30), lines)
         least = total.constant + Fraction(bound, 1 << total.bits)
         goal.value += least if goal.linear else max(Fraction(0), least)

@@ -86,6 +86,13 @@ class NumberedPanel(PosedPanel):
                 unclear |= ~known.has_mask[side >> 1]
         return np.asarray(_counts(self.texts) | wide | (self._is_given() & unclear))
 
+    def read_side(self, unit: int) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
+        """What an event is about, by the checker's reader; see `NumberedSides.of`."""
+        text = self.texts[unit]
+        program = read_event(text)
+        self.programs, self.events = {text: program}, {text: self.event(program)}
+        return self.side(text, WorkLeft())
+
     def _is_given(self) -> NDArray[np.bool_]:
         """Which events have a condition that is not certain, and are not settled."""
         return np.asarray(self.result.problem.conditional[: len(self.texts)])
@@ -104,7 +111,7 @@ class NumberedPanel(PosedPanel):
 
     def terms(self, loss: LossRule, work: WorkLeft) -> list[PosedTerm]:  # noqa: ARG002
         """Merged forecasts, and intervals of their own, in the order of appearance; hints lead to their costs."""
-        sides, found = Sides(self), dict[tuple[Any, ...], tuple[Any, ...]]()
+        sides, found = NumberedSides(self), dict[tuple[Any, ...], tuple[Any, ...]]()
         weights: dict[tuple[Any, ...], float] = {}
         for unit, low, high, weight in self.lines.forecasts():
             key, is_bounded, ends = sides.key(unit), low is not None or high is not None, None
@@ -122,11 +129,11 @@ class NumberedPanel(PosedPanel):
                 given,
                 self._cost(loss, unit, key[1], weights.get(key, 0.0), given, turned),
                 settled,
-                self.texts[unit],
-                turned,
+                text=self.texts[unit],
+                turned=turned,
             )
             for key, (unit, joint, given, settled, turned) in found.items()
-        ]  # fmt: skip
+        ]
 
     def possible(self, function: TruthFunction, work: WorkLeft) -> bool:  # noqa: ARG002
         """Whether a function can hold; what laws forbid is settled in the problem already."""
@@ -275,7 +282,7 @@ def _at(functions: Functions, truths: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return (word >> (place & 63).astype(np.uint64) & np.uint64(1)).astype(np.bool_)
 
 
-class Sides:
+class NumberedSides:
     """What each event is about, turned to the side that stands for it and its complement."""
 
     def __init__(self, panel: NumberedPanel) -> None:
@@ -303,7 +310,7 @@ class Sides:
     def of(self, unit: int) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
         """The joint event, the condition, whether they are settled, and whether that is the complement of the event."""
         if unit not in self.known:
-            self.known[unit] = self._read(unit) if self.read[unit] else self._of(unit)
+            self.known[unit] = self.panel.read_side(unit) if self.read[unit] else self._of(unit)
         return self.known[unit]
 
     def _of(self, unit: int) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
@@ -318,10 +325,3 @@ class Sides:
             is_known = joint.mask is not None and other.mask is not None
             turned = joint.mask > other.mask if is_known else self.turned[unit]  # type: ignore[operator]
         return other if turned else joint, given, None, turned
-
-    def _read(self, unit: int) -> tuple[TruthFunction, TruthFunction, bool | None, bool]:
-        """The same by the checker's reader."""
-        text = self.panel.texts[unit]
-        program = read_event(text)
-        self.panel.programs, self.panel.events = {text: program}, {text: self.panel.event(program)}
-        return self.panel.side(text, WorkLeft())

@@ -114,15 +114,15 @@ def minimise_relaxed(
         point = _advance(problem, point)
     if least <= tolerance or task.is_quadratic or turn is None or (budget is not None and budget.is_over()):
         return best
-    other, error = _with_care(task, *turn, budget, tolerance, range(iteration + 1, iteration + max_iterations))
+    other, error = _with_care(
+        task, turn, budget, tolerance, iterations=range(iteration + 1, iteration + max_iterations)
+    )
     return other if error < least else best
 
 
 def _with_care(
     task: Relaxable,
-    problem: Lifted,
-    before: Point,
-    previous: float,
+    turn: tuple[Lifted, Point, float],
     budget: Budget | None,
     tolerance: float,
     iterations: range,
@@ -133,6 +133,7 @@ def _with_care(
     leaves the central path. A step that makes the error larger is taken back, and then again with a barrier that falls
     less; the last of these only centres, and is kept.
     """
+    problem, before, previous = turn
     least, care = np.inf, 1
     for iteration in iterations:
         point = _advance(problem, before, TUNING.care[care])
