@@ -1,9 +1,13 @@
 """Server-Sent Events: what changes is told, to whom it may be told, and nothing is missed."""
 
+import asyncio
 import json
 import threading
 import time
 
+from coherently.web.api.change_feed import StreamListener
+from coherently.web.api.stream_routes import _changes
+from coherently.web.store import AnswerGiven, open_store
 from tests.web.api.service import Service, Weather
 
 
@@ -71,9 +75,19 @@ def test_the_facilitator_hears_of_answers_and_judges_only_of_their_own(store_url
             assert not stream.thread.is_alive()
 
 
-def test_changes_of_other_processes_are_heard(store_url):
-    from coherently.web.store import AnswerGiven, open_store
+def test_whoever_hears_from_a_stream_misses_nothing_from_then_on(tmp_path):
+    async def next_after_the_first_sign(store, panel):
+        changes = _changes(store, StreamListener(panel), None)
+        assert await anext(changes) is None
+        store.comments.add(panel, "Said at once.")
+        return await asyncio.wait_for(anext(changes), 10)
 
+    with open_store(f"sqlite:///{tmp_path}/store.db") as store:
+        panel = store.panels.create(store.accounts.create("Ann").id, "Weather").id
+        assert asyncio.run(next_after_the_first_sign(store, panel)).kind == "comments"
+
+
+def test_changes_of_other_processes_are_heard(store_url):
     with Service(store_url) as service:
         weather = Weather(service)
         board = Listening(weather.api, f"{weather.path}/stream")

@@ -93,9 +93,12 @@ def _stream(
 
 
 async def _changes(store: Store, listener: StreamListener, last_seen: str | None) -> AsyncIterator[ChangeRecord | None]:
-    """Changes after the last one seen; None now and then, so that something is sent."""
-    yield None
+    """Changes after the last one seen; None now and then, so that something is sent.
+
+    Where the stream begins is known before anything is sent: whoever hears from it misses nothing from then on.
+    """
     seen = await run_in_threadpool(store.changes.last, listener.panel) if last_seen is None else int(last_seen)
+    yield None
     for change in await run_in_threadpool(store.changes.after, listener.panel, seen, BACKLOG):
         seen = change.id
         yield change
