@@ -14,7 +14,7 @@ demo: $(VENV)/installed
 # The linters and the site take one core each, so they are made beside each other.
 test: $(VENV)/developed browser postgres
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint docs
-	$(BIN)/pytest --numprocesses $$(($(CORES) + 1)) --pyargs coherently tests README.md CONTRIBUTING.md docs
+	$(BIN)/pytest --numprocesses auto --pyargs coherently tests README.md CONTRIBUTING.md docs
 
 lint: $(VENV)/developed
 	$(BIN)/ruff format --check .
