@@ -120,11 +120,17 @@ def test_a_tree_that_is_not_about_the_checkers_variables_is_left_out(monkeypatch
     assert files.check().word in ("weak", "proved")
 
 
-def test_a_stopped_proof_bounds_by_its_open_branches():
-    panel = co.Panel.from_records(sparse_rows(5, 12, 30))
+def small_proof(seed):
+    """The largest component of a small panel, all worlds, and a proof over clusters that has not begun."""
+    panel = co.Panel.from_records(sparse_rows(seed, 12, 30))
     part = max((one.merged for one in split(pose(panel, find_loss("brier")).merged)), key=len)
     worlds = (np.arange(2**part.n_variables)[:, None] >> np.arange(part.n_variables) & 1).astype(np.uint8)
     core = _core.ClusterProof(part.handle, None, 8.0, 20.0)
+    return part, worlds, core
+
+
+def test_a_stopped_proof_bounds_by_its_open_branches():
+    part, worlds, core = small_proof(5)
     for seed in range(5):
         coefficients = np.random.default_rng(seed).normal(size=len(part))
         least = (part.functions.hold(worlds) @ coefficients).min()
@@ -140,10 +146,7 @@ def test_a_stopped_proof_bounds_by_its_open_branches():
 
 
 def test_a_proof_that_is_stopped_before_it_has_begun_bounds_by_negative_coefficients():
-    panel = co.Panel.from_records(sparse_rows(6, 12, 30))
-    part = max((one.merged for one in split(pose(panel, find_loss("brier")).merged)), key=len)
-    worlds = (np.arange(2**part.n_variables)[:, None] >> np.arange(part.n_variables) & 1).astype(np.uint8)
-    core = _core.ClusterProof(part.handle, None, 8.0, 20.0)
+    part, worlds, core = small_proof(6)
     for seed in range(3):
         coefficients = np.random.default_rng(seed).normal(size=len(part))
         least = (part.functions.hold(worlds) @ coefficients).min()
